@@ -1,0 +1,44 @@
+# Each target sets up the virtual environment it needs; nothing else has to be installed first.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# Two workers on two cores; a debugger wants `make test WORKERS=0`.
+WORKERS ?= auto
+
+.PHONY: demo test test-slow lint format bench clean
+
+demo: $(VENV)/.installed
+	$(BIN)/fairtrial demo
+
+test: $(VENV)/.installed-dev lint
+	$(BIN)/pytest -n $(WORKERS) -m "not slow" --cov --cov-report=
+	$(BIN)/python tests/coverage_gate.py
+
+test-slow: $(VENV)/.installed-dev
+	$(BIN)/pytest -n $(WORKERS) -m slow
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/.installed-dev
+	$(BIN)/python -m bench
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage*
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	touch $@
+
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
+	touch $@

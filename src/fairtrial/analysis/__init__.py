@@ -1,0 +1,1 @@
+"""Pure functions from recorded facts to rates, comparisons and decisions."""

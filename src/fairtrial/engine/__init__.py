@@ -1,0 +1,1 @@
+"""Plans an experiment and runs its trials: each one once, resumable, independent of the others."""

@@ -1,0 +1,1 @@
+"""What turns an output into a score: one module a kind."""

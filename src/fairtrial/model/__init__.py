@@ -1,0 +1,1 @@
+"""Facts: frozen dataclasses without verbs, and the errors and exit codes everything shares."""

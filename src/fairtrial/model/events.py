@@ -1,0 +1,77 @@
+"""What a run tells while it runs; progress, status and stop rules all read these."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from fairtrial.model.experiment import Experiment, Status
+from fairtrial.model.trial import Trial, TrialKey
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """The experiment is open in the store.
+
+    Attributes:
+        experiment: What is about to run.
+        done: Trials that were on record already and are kept.
+        planned: All trials of the plan, the kept ones included.
+    """
+
+    experiment: Experiment
+    done: int
+    planned: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRecorded:
+    """A trial is in the store; a power cut can no longer lose it."""
+
+    trial: Trial
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRetried:
+    """A try met an infrastructure problem and will be made again.
+
+    Attributes:
+        key: The trial.
+        tries: How many tries it has had.
+        reason: What went wrong.
+        wait_s: Seconds until the next try.
+    """
+
+    key: TrialKey
+    tries: int
+    reason: str
+    wait_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class RunDraining:
+    """No new trial starts; those in flight are finished.
+
+    Attributes:
+        reason: What asked for it.
+        in_flight: How many are still running.
+    """
+
+    reason: str
+    in_flight: int
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """The experiment is closed for now.
+
+    Attributes:
+        status: How it ended.
+        reason: Why, when it is not finished.
+    """
+
+    status: Status
+    reason: str | None
+
+
+Event: TypeAlias = RunStarted | TrialRecorded | TrialRetried | RunDraining | RunEnded

@@ -1,0 +1,168 @@
+"""An experiment: a plan, its provenance, and where it stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from fairtrial.model.json import Json
+from fairtrial.model.verdict import Cause
+
+
+class Status(StrEnum):
+    """Where an experiment stands."""
+
+    RUNNING = "running"
+    """A process is at it, or was until it died: `heartbeat_at` tells which."""
+    FINISHED = "finished"
+    """Every planned trial is recorded."""
+    INTERRUPTED = "interrupted"
+    """Stopped by the user; `--resume` goes on."""
+    STOPPED = "stopped"
+    """Stopped by a rule, e.g. an infrastructure streak; `--resume` goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """Where and with what an experiment ran.
+
+    Attributes:
+        fairtrial: The version of fairtrial.
+        python: The version of Python.
+        host: The machine's name.
+        cwd: The working directory.
+        git_commit: Commit of the repository around `cwd`, if there is one.
+        git_branch: Its branch.
+        git_dirty: Whether tracked files differed from the commit.
+        environment: `dev`, `staging`, `prod` or `ci`.
+    """
+
+    fairtrial: str
+    python: str
+    host: str
+    cwd: str
+    git_commit: str | None = None
+    git_branch: str | None = None
+    git_dirty: bool | None = None
+    environment: str = "dev"
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """What is fixed when an experiment is opened.
+
+    Attributes:
+        id: `exp_` and a ULID.
+        name: Given, or the dataset's name.
+        dataset: The dataset's name.
+        dataset_number: The version's number.
+        dataset_digest: The version's content hash.
+        arms: Arm names, baseline first.
+        trials: Trials a case and arm.
+        n_cases: Selected cases.
+        seed: Seed of the order and of the trials' own seeds.
+        spec: Task, graders, arms and selection as JSON, complete enough to run it again.
+        policy: Retries, concurrency and limits as JSON: what a resume may change.
+        identity: Hash of what makes two runs the same experiment.
+        provenance: Where and with what it ran.
+        created_at: When it was opened (UTC).
+    """
+
+    id: str
+    name: str
+    dataset: str
+    dataset_number: int
+    dataset_digest: str
+    arms: tuple[str, ...]
+    trials: int
+    n_cases: int
+    seed: int
+    spec: Mapping[str, Json]
+    policy: Mapping[str, Json]
+    identity: str
+    provenance: Provenance
+    created_at: datetime
+
+    @property
+    def n_planned(self) -> int:
+        """How many trials the plan holds."""
+        return self.n_cases * len(self.arms) * self.trials
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Counts over an experiment's recorded trials, kept as they land.
+
+    Attributes:
+        passed: Trials that passed.
+        failed: Trials that failed.
+        undecided: Trials without a verdict.
+        causes: Trials per cause, for those that have one.
+        rows: Rows with at least one recorded trial.
+        flaky_rows: Rows of which some trials passed and some failed.
+        cost_usd: Sum of the known costs; None when none is known.
+        costed: How many trials reported a cost.
+        duration_s: Sum of the trials' durations.
+    """
+
+    passed: int = 0
+    failed: int = 0
+    undecided: int = 0
+    causes: Mapping[Cause, int] = field(default_factory=dict)
+    rows: int = 0
+    flaky_rows: int = 0
+    cost_usd: float | None = None
+    costed: int = 0
+    duration_s: float = 0.0
+
+    @property
+    def recorded(self) -> int:
+        """Trials on record, decided or not."""
+        return self.passed + self.failed + self.undecided
+
+    @property
+    def decided(self) -> int:
+        """Trials with a verdict: the denominator of the pass rate."""
+        return self.passed + self.failed
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentState:
+    """An experiment with where it stands now.
+
+    Attributes:
+        experiment: What was fixed when it was opened.
+        status: Where it stands.
+        status_reason: Why it is not finished, in one line.
+        totals: Counts over its recorded trials.
+        heartbeat_at: When its process last wrote (UTC).
+        finished_at: When it ended; None while it runs.
+    """
+
+    experiment: Experiment
+    status: Status
+    status_reason: str | None
+    totals: Totals
+    heartbeat_at: datetime
+    finished_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class GraderTotals:
+    """One grader over an experiment's recorded trials.
+
+    Attributes:
+        grader: Its name.
+        scored: Trials it gave a value.
+        total: Trials it was asked about.
+        mean: Mean of the values; None when there is none.
+        passed: Trials that passed it.
+    """
+
+    grader: str
+    scored: int
+    total: int
+    mean: float | None
+    passed: int

@@ -1,0 +1,46 @@
+"""A row: the folded view of the trials of one case, condition and arm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairtrial.model.case import CaseKey
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Counts over the finished trials of one case under one condition in one arm.
+
+    Attributes:
+        key: The case and its condition.
+        arm: The arm's name.
+        passed: Trials that passed.
+        failed: Trials that failed.
+        undecided: Trials without a verdict; in no rate.
+        score_sum: Sum of the main scores that exist; None when none does.
+        scored: How many main scores exist.
+        duration_s: Total seconds.
+        cost_usd: Total of the costs that are known; None when none is.
+        first_reason: The reason of its first trial that did not pass.
+    """
+
+    key: CaseKey
+    arm: str
+    passed: int
+    failed: int
+    undecided: int
+    score_sum: float | None
+    scored: int
+    duration_s: float
+    cost_usd: float | None
+    first_reason: str | None
+
+    @property
+    def decided(self) -> int:
+        """Trials with a verdict."""
+        return self.passed + self.failed
+
+    @property
+    def flaky(self) -> bool:
+        """Some of its trials passed and some failed."""
+        return 0 < self.passed < self.decided

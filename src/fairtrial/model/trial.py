@@ -1,0 +1,72 @@
+"""A trial: one case under one condition, run once in one arm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
+
+from fairtrial.model.case import CaseKey
+from fairtrial.model.json import Json
+from fairtrial.model.score import Score
+from fairtrial.model.task import ProcessUsage, Tokens
+from fairtrial.model.verdict import Cause, Verdict
+
+MAIN_ARM = "main"
+"""The arm of an experiment that has only one."""
+
+
+class TrialKey(NamedTuple):
+    """What names a trial within an experiment; the store holds each key once."""
+
+    case_id: str
+    condition: str
+    arm: str
+    trial: int
+
+    @property
+    def case_key(self) -> CaseKey:
+        """The row this trial belongs to."""
+        return CaseKey(self.case_id, self.condition)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """The whole record of one trial.
+
+    Attributes:
+        key: Case, condition, arm and trial number (from 1).
+        verdict: Passed, failed or undecided.
+        cause: What made the verdict, when no grader did.
+        reason: One line about a trial that did not pass.
+        score: The main score: the weighted mean of the graders' values.
+        scores: One a grader, in the order of the spec.
+        output: What the task gave, any JSON value.
+        started_at: When the first try began (UTC).
+        duration_s: Seconds of the last try's task call; grading not included.
+        tries: 1, plus one for each retry after an infrastructure problem.
+        seed: The seed the task was given.
+        cost_usd: None is unknown, not zero.
+        tokens: Model tokens, if reported.
+        metrics: Named numbers, if reported.
+        spans: Steps, if reported.
+        process: What the task's program used, if it ran one.
+    """
+
+    key: TrialKey
+    verdict: Verdict
+    cause: Cause | None
+    reason: str | None
+    score: float | None
+    scores: tuple[Score, ...]
+    output: Json
+    started_at: datetime
+    duration_s: float
+    tries: int
+    seed: int
+    cost_usd: float | None = None
+    tokens: Tokens | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    spans: tuple[Mapping[str, Json], ...] = ()
+    process: ProcessUsage | None = None

@@ -1,0 +1,1 @@
+"""Keeps everything; the only package that knows SQL."""

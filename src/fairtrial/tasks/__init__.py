@@ -1,0 +1,1 @@
+"""What turns a case into an output: one module a kind."""

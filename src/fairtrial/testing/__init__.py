@@ -1,0 +1,1 @@
+"""Conformance classes that every adapter passes."""

@@ -1,0 +1,1 @@
+"""Where programs run, and how nothing of them is left behind."""
