@@ -151,6 +151,21 @@ class Workspace(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a task or a grader is built with, beside its own options.
+
+    Attributes:
+        base_dir: Where relative paths of the spec start.
+        environ: The environment of this process, as it was when it started.
+        workspace: Where programs run. Opened on first use; whoever built it closes it.
+    """
+
+    base_dir: Path
+    environ: Mapping[str, str]
+    workspace: Workspace
+
+
 TrialWork: TypeAlias = Callable[[TrialKey], Awaitable[Trial]]
 TrialSink: TypeAlias = Callable[[Trial], Awaitable[None]]
 
