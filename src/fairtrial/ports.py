@@ -166,17 +166,37 @@ class Surroundings:
     workspace: Workspace
 
 
-TrialWork: TypeAlias = Callable[[TrialKey], Awaitable[Trial]]
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """One trial that is due: handed out once, to one slot of an executor.
+
+    Attributes:
+        case: The case to run, whole.
+        arm: The arm to run it in.
+        trial: 1 for the first trial of the case in this arm, then 2, 3, …
+    """
+
+    case: Case
+    arm: str
+    trial: int
+
+    @property
+    def key(self) -> TrialKey:
+        """The trial's key."""
+        return TrialKey(self.case.id, self.case.condition, self.arm, self.trial)
+
+
+TrialWork: TypeAlias = Callable[[Lease], Awaitable[Trial]]
 TrialSink: TypeAlias = Callable[[Trial], Awaitable[None]]
 
 
 class Executor(Protocol):
     """Decides where and how many at a time trials run."""
 
-    async def drain(self, keys: Iterator[TrialKey], work: TrialWork, sink: TrialSink) -> None:
-        """Run `work` for each key and hand each trial to `sink`, until `keys` ends.
+    async def drain(self, leases: Iterator[Lease], work: TrialWork, sink: TrialSink) -> None:
+        """Run `work` for each lease and hand each trial to `sink`, until `leases` ends.
 
-        Keys are taken one at a time, only when a slot is free, so that the iterator can stop a
+        Leases are taken one at a time, only when a slot is free, so that the iterator can stop a
         run by ending. A cancel of this coroutine cancels every trial in flight.
         """
         ...

@@ -13,6 +13,9 @@ from typing import Any, get_type_hints
 
 _KEY = "fairtrial.option"
 
+JSON_OR_FILE = "JSON|FILE"
+"""Metavar of an option that takes a JSON value or the path of a file that holds one."""
+
 MISSING: Any = dataclasses.MISSING
 """The default of an option that must be given."""
 
@@ -27,6 +30,7 @@ class CommandLine:
         metavar: What its value is called, e.g. `JSON|FILE`.
         positional: It is an argument, not a flag.
         hidden: It cannot be given on the command line.
+        bare: The value it has when its flag is given without one; None asks for a value.
     """
 
     flag: str | None = None
@@ -34,6 +38,7 @@ class CommandLine:
     metavar: str | None = None
     positional: bool = False
     hidden: bool = False
+    bare: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ class Option:
         return self.command_line.flag or "--" + self.name.replace("_", "-")
 
 
-def option(
+def option(  # noqa: PLR0913  # mirrors CommandLine, so that a field declares itself in one line
     default: Any = MISSING,
     *,
     flag: str | None = None,
@@ -77,9 +82,10 @@ def option(
     metavar: str | None = None,
     positional: bool = False,
     hidden: bool = False,
+    bare: str | None = None,
 ) -> Any:
     """Return a dataclass field with what the command line needs to know of it."""
-    line = CommandLine(flag, short, metavar, positional, hidden)
+    line = CommandLine(flag, short, metavar, positional, hidden, bare)
     return dataclasses.field(default=default, metadata={_KEY: line})
 
 
