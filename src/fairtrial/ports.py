@@ -258,10 +258,17 @@ class DatasetStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TrialFilter:
-    """Which recorded trials to yield; None does not filter."""
+    """Which recorded trials to yield; None does not filter.
+
+    Attributes:
+        verdicts: Their verdict is one of these.
+        causes: Their cause is one of these; None among them stands for "judged by graders".
+        arm: They ran in this arm.
+        case_id: They ran this case.
+    """
 
     verdicts: frozenset[Verdict] | None = None
-    causes: frozenset[Cause] | None = None
+    causes: frozenset[Cause | None] | None = None
     arm: str | None = None
     case_id: str | None = None
 
@@ -341,8 +348,21 @@ class ExperimentStore(Protocol):
         """Return each grader's totals in the order of the spec."""
         ...
 
+    def outcome_counts(
+        self, experiment_id: str, arm: str | None = None
+    ) -> Mapping[tuple[int, int], int]:
+        """Return how many rows have so many passed and so many decided trials.
+
+        Keys are (passed, decided); this is all that a pass rate and its interval need.
+        """
+        ...
+
     def rows(self, experiment_id: str, query: RowQuery) -> Sequence[Row]:
         """Return rows: an answer never reads all trials."""
+        ...
+
+    def n_rows(self, experiment_id: str, query: RowQuery) -> int:
+        """Return how many rows a query has, whatever its limit and page."""
         ...
 
     def trials(self, experiment_id: str, where: TrialFilter = TrialFilter()) -> Iterator[Trial]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.requests.exp_run import Request, Selection
-from fairtrial.engine.plan import Arm, Plan, Policy
+from fairtrial.engine.plan import Arm, Plan, Policy, stored_policy
 from fairtrial.engine.selection import Criteria, select, split_names
 from fairtrial.graders.registry import grader_specs
 from fairtrial.model.case import CaseKey
@@ -50,19 +51,22 @@ def plan_of(bench: Bench, request: Request) -> Plan:
         graders=graders,
         trials=request.trials,
         seed=seed,
-        policy=policy_of(request),
+        policy=policy_of(request, Policy()),
     )
 
 
-def policy_of(request: Request) -> Policy:
-    """Return how the trials of a request are run."""
-    limits = request.limits
-    return Policy(
-        limits.concurrency, limits.retries, limits.stop_after_infra, limits.trial_timeout
-    )
+def policy_of(request: Request, otherwise: Policy) -> Policy:
+    """Return how the trials of a request are run; what it leaves open is as in `otherwise`."""
+    given = {
+        "concurrency": request.limits.concurrency,
+        "retries": request.limits.retries,
+        "stop_after_infra": request.limits.stop_after_infra,
+        "trial_timeout_s": request.limits.trial_timeout,
+    }
+    return replace(otherwise, **{name: value for name, value in given.items() if value is not None})
 
 
-def plan_of_stored(bench: Bench, experiment: Experiment, policy: Policy) -> Plan:
+def plan_of_stored(bench: Bench, experiment: Experiment, request: Request) -> Plan:
     """Return the plan of a stored experiment: the same cases, whatever was added since."""
     dataset = bench.store.datasets.version(f"{experiment.dataset}@{experiment.dataset_number}")
     outlines = tuple(bench.store.datasets.outline(dataset))
@@ -75,7 +79,7 @@ def plan_of_stored(bench: Bench, experiment: Experiment, policy: Policy) -> Plan
         graders=grader_specs(spec["graders"], "graders"),
         trials=experiment.trials,
         seed=experiment.seed,
-        policy=policy,
+        policy=policy_of(request, stored_policy(experiment.policy)),
     )
 
 
@@ -89,9 +93,7 @@ def spec_to_store(plan: Plan, folder: Path) -> Mapping[str, Json]:
     return {**plan.spec(), "base_dir": str(folder)}
 
 
-def _selected(
-    bench: Bench, dataset: DatasetVersion, request: Request
-) -> tuple[CaseOutline, ...]:
+def _selected(bench: Bench, dataset: DatasetVersion, request: Request) -> tuple[CaseOutline, ...]:
     outlines = tuple(bench.store.datasets.outline(dataset))
     selection = request.selection
     criteria = Criteria(

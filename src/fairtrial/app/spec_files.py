@@ -28,8 +28,9 @@ def build_request(kind: type[Any], given: Mapping[str, Any], cwd: Path) -> Any:
         NotFoundError: a file does not exist.
     """
     values = {name: _loaded(kind, name, value, cwd) for name, value in given.items()}
+    request = decode(kind, values, None)
     if values.get("spec") is None:
-        return decode(kind, values, "options")
+        return request
     path = cwd / Path(values["spec"]).expanduser()
     spec = read_document(path)
     if not isinstance(spec, dict):

@@ -20,10 +20,12 @@ class Verb:
     Attributes:
         path: Its words, e.g. `("exp", "run")`.
         summary: One line of help.
+        runs_trials: It takes a while, tells events, and can be asked to stop.
     """
 
     path: tuple[str, ...]
     summary: str
+    runs_trials: bool = False
 
     @property
     def name(self) -> str:
@@ -62,7 +64,7 @@ GROUPS = {
 """The first word of verbs that have two, and what they are about."""
 
 VERBS = (
-    Verb(("exp", "run"), "Run a task over a dataset and grade every output"),
+    Verb(("exp", "run"), "Run a task over a dataset and grade every output", runs_trials=True),
     Verb(("exp", "show"), "Show an experiment: pass rate, graders, failures"),
     Verb(("exp", "list"), "List experiments, newest first"),
     Verb(("exp", "status"), "Show progress, ETA and cost of runs, and how to resume them"),
@@ -73,7 +75,7 @@ VERBS = (
     Verb(("dataset", "show"), "Show a dataset version and its first cases"),
     Verb(("dataset", "export"), "Write a dataset version to a file"),
     Verb(("dataset", "diff"), "Show what changed between two dataset versions"),
-    Verb(("demo",), "Run a small real experiment, offline, in a temporary store"),
+    Verb(("demo",), "Run a small real experiment, offline, in a temporary store", runs_trials=True),
     Verb(("doctor",), "Check the installation, the store, the disk and the agents"),
 )
 

@@ -141,7 +141,7 @@ def trial_seed(seed: int, case_id: str, condition: str, trial: int) -> int:
     return int.from_bytes(digest, "big") >> 1
 
 
-def policy_of(stored: Mapping[str, Json]) -> Policy:
+def stored_policy(stored: Mapping[str, Json]) -> Policy:
     """Return the policy that `Policy.content` described."""
     return Policy(
         stored["concurrency"],

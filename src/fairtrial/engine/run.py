@@ -17,7 +17,7 @@ from fairtrial.model.errors import FairtrialError, InfraError, StoreError
 from fairtrial.model.events import Event, RunDraining, RunEnded, RunStarted, TrialRecorded
 from fairtrial.model.experiment import Experiment, Status
 from fairtrial.model.trial import Trial, TrialKey
-from fairtrial.ports import Clock, Executor, ExperimentStore, Grader, Lease, Task
+from fairtrial.ports import Clock, Executor, ExperimentStore, Grader, Lease, Task, Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,11 +43,19 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Machinery:
-    """The task of each arm, and the graders with the function that asks them all."""
+    """What the run opens before the first trial and closes after the last.
+
+    Attributes:
+        tasks: The task of each arm.
+        graders: The graders.
+        grade: Asks all graders about one output.
+        workspace: Where their programs run.
+    """
 
     tasks: Mapping[str, Task]
     graders: Sequence[Grader]
     grade: GradeAll
+    workspace: Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +134,7 @@ class _Run:
     async def _opened(self) -> AsyncIterator[None]:
         parts: list[Task | Grader] = [*self._machinery.tasks.values(), *self._machinery.graders]
         async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(self._machinery.workspace.close)
             for part in parts:
                 stack.push_async_callback(part.close)
                 try:

@@ -15,13 +15,14 @@ from fairtrial.schema.fields import Option, is_group, options_of
 T = TypeVar("T")
 
 
-def decode(kind: type[T], values: Mapping[str, Any], where: str) -> T:
+def decode(kind: type[T], values: Mapping[str, Any], where: str | None) -> T:
     """Return the dataclass that `values` describe.
 
     Args:
         kind: A frozen dataclass of options and groups of options.
         values: Option names with JSON values; groups are not named.
-        where: What the values come from, for error messages.
+        where: What the values come from, for error messages; None for a command line, whose
+            options are then called by their flags.
 
     Raises:
         UsageError: an unknown name, a missing or a mistyped value; all are told at once.
@@ -29,7 +30,7 @@ def decode(kind: type[T], values: Mapping[str, Any], where: str) -> T:
     options = {option.name: option for option in options_of(kind)}
     problems = [unknown_name(name, options) for name in values if name not in options]
     problems += [
-        f"{name!r} is missing"
+        f"{_called(option, where)} is missing"
         for name, option in options.items()
         if option.required and name not in values
     ]
@@ -39,7 +40,8 @@ def decode(kind: type[T], values: Mapping[str, Any], where: str) -> T:
             try:
                 typed[options[name].path] = convert(options[name], values[name])
             except msgspec.ValidationError as error:
-                problems.append(f"{name!r}: {_sentence(error, values[name])}")
+                called = _called(options[name], where)
+                problems.append(f"{called}: {_sentence(error, values[name])}")
     if problems:
         raise UsageError("; ".join(problems), where=where)
     return _assemble(kind, typed, ())
@@ -60,6 +62,10 @@ def unknown_name(name: str, known: Iterable[str]) -> str:
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
     return f"unknown {name!r} ({hint})"
+
+
+def _called(option: Option, where: str | None) -> str:
+    return option.flag if where is None else repr(option.name)
 
 
 def _construct(kind: type, value: Any) -> Any:

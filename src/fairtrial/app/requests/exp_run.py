@@ -15,6 +15,7 @@ NEWEST = "newest"
 """`--resume` without a value: the newest unfinished experiment with the same identity."""
 
 Count = Annotated[int, Meta(ge=1)]
+NotNegative = Annotated[int, Meta(ge=0)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +40,16 @@ class Selection:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How the trials are run."""
+    """How the trials are run; on a resume, what is not given stays as it was."""
 
-    concurrency: Count = option(4, short="-c", metavar="N")
-    """Trials in flight at most"""
-    retries: Annotated[int, Meta(ge=0)] = option(3, metavar="N")
+    concurrency: Count | None = option(None, short="-c", metavar="N")
+    """Trials in flight at most (default: 4)"""
+    retries: NotNegative | None = option(None, metavar="N")
     """Further tries of a trial after a rate limit, a 5xx or a network error, with backoff; a failed
-    setup is tried once more, a refused login and a failed case never"""
-    stop_after_infra: Annotated[int, Meta(ge=0)] = option(5, metavar="N")
+    setup is tried once more, a refused login and a failed case never (default: 3)"""
+    stop_after_infra: NotNegative | None = option(None, metavar="N")
     """Stop once N trials in a row end on infrastructure after their retries: the run is then no
-    quality verdict; 0 never stops"""
+    quality verdict; 0 never stops (default: 5)"""
     trial_timeout: Annotated[float, Meta(gt=0)] | None = option(None, metavar="SEC")
     """Time limit of a trial, retries included; a trial over it fails (default: none)"""
 
@@ -79,7 +80,7 @@ class Request:
     """Name of the experiment (default: the dataset's)"""
     trials: Count = option(1, metavar="N")
     """Trials a case"""
-    seed: Annotated[int, Meta(ge=0)] | None = option(None, metavar="N")
+    seed: NotNegative | None = option(None, metavar="N")
     """Seed of the order and of each trial's own seed (default: drawn, and recorded); with --sample
     also of the draw (default there: 0)"""
     selection: Selection = group(Selection)
