@@ -2,24 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from functools import cached_property
-from typing import Any
 
-from sqlalchemy import Connection, Select, select, text, update
+from sqlalchemy import Connection, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from fairtrial.model.errors import NotFoundError, RefusedError, StoreError
-from fairtrial.model.experiment import (
-    Experiment,
-    ExperimentState,
-    GraderTotals,
-    Provenance,
-    Status,
-    Totals,
-)
+from fairtrial.model.experiment import Experiment, ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
 from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial, TrialKey
@@ -27,24 +19,17 @@ from fairtrial.model.verdict import Cause
 from fairtrial.ports import RowQuery, TrialFilter
 from fairtrial.store import reading
 from fairtrial.store.blobs import Blobs
-from fairtrial.store.codec import (
-    from_json,
-    from_micros,
-    from_packed,
-    to_json,
-    to_micros,
-    to_packed,
-    to_text,
-)
+from fairtrial.store.codec import from_packed, to_json, to_micros, to_packed, to_text
 from fairtrial.store.database import Database
 from fairtrial.store.finding import find_experiment
 from fairtrial.store.owner import Owner, this_process
 from fairtrial.store.recording import Recorder
+from fairtrial.store.states import STATE, columns_of, no_scores, no_trials, owner_of, states
 from fairtrial.store.tables import (
-    cause_tally,
     experiment,
     experiment_cases,
     grader_tally,
+    outcome_tally,
     tally,
 )
 
@@ -73,7 +58,7 @@ class SqlExperimentStore:
         with self._database.write() as connection:
             try:
                 number = connection.execute(
-                    experiment.insert().values(_columns(opened)).returning(experiment.c.id)
+                    experiment.insert().values(columns_of(opened)).returning(experiment.c.id)
                 ).scalar_one()
             except IntegrityError as error:
                 raise StoreError(f"there is an experiment {opened.id} already") from error
@@ -81,8 +66,8 @@ class SqlExperimentStore:
                 experiment_cases.insert(),
                 {"experiment_id": number, "positions": to_packed(positions)},
             )
-            connection.execute(tally.insert(), _no_trials(number, opened.created_at))
-            graders = _no_scores(number, opened.spec)
+            connection.execute(tally.insert(), no_trials(number, opened.created_at))
+            graders = no_scores(number, opened.spec)
             if graders:
                 connection.execute(grader_tally.insert(), graders)
 
@@ -150,23 +135,23 @@ class SqlExperimentStore:
         """
         with self._database.read() as connection:
             wanted = find_experiment(connection, ref)
-            return self._states(connection, _STATE.where(experiment.c.ref == wanted))[0]
+            return states(connection, STATE.where(experiment.c.ref == wanted))[0]
 
     def unfinished(self, identity: str | None = None) -> Sequence[ExperimentState]:
         """Return experiments that are not finished, newest first; those of one identity."""
-        statement = _STATE.where(_UNFINISHED).order_by(experiment.c.ref.desc())
+        statement = STATE.where(_UNFINISHED).order_by(experiment.c.ref.desc())
         if identity is not None:
             statement = statement.where(experiment.c.identity == identity)
         with self._database.read() as connection:
-            return self._states(connection, statement)
+            return states(connection, statement)
 
     def newest(self, limit: int, before: str | None = None) -> Sequence[ExperimentState]:
         """Return the newest experiments, newest first; `before` is the last id of a page."""
-        statement = _STATE.order_by(experiment.c.ref.desc()).limit(limit)
+        statement = STATE.order_by(experiment.c.ref.desc()).limit(limit)
         if before is not None:
             statement = statement.where(experiment.c.ref < before)
         with self._database.read() as connection:
-            return self._states(connection, statement)
+            return states(connection, statement)
 
     def positions(self, experiment_id: str) -> Sequence[int]:
         """Return the resolved cases as dataset positions.
@@ -214,6 +199,25 @@ class SqlExperimentStore:
                 for found in connection.execute(statement)
             ]
 
+    def outcome_counts(
+        self, experiment_id: str, arm: str | None = None
+    ) -> Mapping[tuple[int, int], int]:
+        """Return how many rows have so many passed and so many decided trials.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        statement = select(outcome_tally).where(
+            outcome_tally.c.experiment_id == self._number(experiment_id), outcome_tally.c.rows > 0
+        )
+        if arm is not None:
+            statement = statement.where(outcome_tally.c.arm == arm)
+        counts: Counter[tuple[int, int]] = Counter()
+        with self._database.read() as connection:
+            for found in connection.execute(statement):
+                counts[found.passed, found.passed + found.failed] += found.rows
+        return dict(counts)
+
     def rows(self, experiment_id: str, query: RowQuery) -> Sequence[Row]:
         """Return rows of an experiment.
 
@@ -221,6 +225,14 @@ class SqlExperimentStore:
             NotFoundError: there is no such experiment.
         """
         return reading.rows(self._database, self._number(experiment_id), query)
+
+    def n_rows(self, experiment_id: str, query: RowQuery) -> int:
+        """Return how many rows a query has, whatever its limit and page.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        return reading.n_rows(self._database, self._number(experiment_id), query)
 
     def trials(
         self,
@@ -247,7 +259,7 @@ class SqlExperimentStore:
         ).one_or_none()
         if found is None:
             raise NotFoundError(f"there is no experiment {experiment_id}")
-        return found.id, found.status, _owner(found.owner)
+        return found.id, found.status, owner_of(found.owner)
 
     def _end(
         self, connection: Connection, number: int, now: datetime, **columns: str | int | None
@@ -256,107 +268,3 @@ class SqlExperimentStore:
         connection.execute(
             update(tally).where(tally.c.experiment_id == number).values(heartbeat_at=to_micros(now))
         )
-
-    def _states(self, connection: Connection, statement: Select[Any]) -> Sequence[ExperimentState]:
-        found = connection.execute(statement).all()
-        causes: dict[int, dict[Cause, int]] = {}
-        counted = select(cause_tally).where(
-            cause_tally.c.experiment_id.in_([row.id for row in found]), cause_tally.c.trials > 0
-        )
-        for row in connection.execute(counted):
-            causes.setdefault(row.experiment_id, {})[Cause(row.cause)] = row.trials
-        return [_state(row, causes.get(row.id, {})) for row in found]
-
-
-_TALLY_COLUMNS = [column for column in tally.c if column.name != "experiment_id"]
-_STATE = select(experiment, *_TALLY_COLUMNS).join(tally, tally.c.experiment_id == experiment.c.id)
-
-
-def _columns(opened: Experiment) -> dict[str, Any]:
-    return {
-        "ref": opened.id,
-        "name": opened.name,
-        "dataset": opened.dataset,
-        "dataset_number": opened.dataset_number,
-        "dataset_digest": opened.dataset_digest,
-        "arms": to_json(opened.arms).decode(),
-        "trials": opened.trials,
-        "n_cases": opened.n_cases,
-        "seed": str(opened.seed),
-        "spec": to_json(opened.spec).decode(),
-        "policy": to_json(opened.policy).decode(),
-        "identity": opened.identity,
-        "provenance": to_json(asdict(opened.provenance)).decode(),
-        "created_at": to_micros(opened.created_at),
-        "status": Status.RUNNING.value,
-        "owner": to_json(this_process()).decode(),
-    }
-
-
-def _no_trials(number: int, now: datetime) -> dict[str, Any]:
-    zeros = dict.fromkeys((column.name for column in _TALLY_COLUMNS), 0)
-    return {**zeros, "experiment_id": number, "heartbeat_at": to_micros(now)}
-
-
-def _no_scores(number: int, spec: Mapping[str, Json]) -> list[dict[str, Any]]:
-    """Return a row for each grader that the spec names, in its order."""
-    graders = spec.get("graders")
-    if not isinstance(graders, list | tuple):
-        return []
-    names = [
-        grader["name"] for grader in graders if isinstance(grader, Mapping) and "name" in grader
-    ]
-    zeros = {"scored": 0, "total": 0, "value_sum": 0.0, "passed": 0}
-    return [
-        {**zeros, "experiment_id": number, "position": position, "grader": name}
-        for position, name in enumerate(dict.fromkeys(names))
-    ]
-
-
-def _owner(text: str | None) -> Owner | None:
-    return None if text is None else Owner(**from_json(text))
-
-
-def _alive(status: Status, text: str | None) -> bool | None:
-    if status is not Status.RUNNING:
-        return False
-    owner = _owner(text)
-    return None if owner is None else owner.alive()
-
-
-def _state(found: Any, causes: Mapping[Cause, int]) -> ExperimentState:
-    status = Status(found.status)
-    return ExperimentState(
-        experiment=Experiment(
-            id=found.ref,
-            name=found.name,
-            dataset=found.dataset,
-            dataset_number=found.dataset_number,
-            dataset_digest=found.dataset_digest,
-            arms=tuple(from_json(found.arms)),
-            trials=found.trials,
-            n_cases=found.n_cases,
-            seed=int(found.seed),
-            spec=from_json(found.spec),
-            policy=from_json(found.policy),
-            identity=found.identity,
-            provenance=Provenance(**from_json(found.provenance)),
-            created_at=from_micros(found.created_at),
-        ),
-        status=status,
-        status_reason=found.status_reason,
-        totals=Totals(
-            passed=found.passed,
-            failed=found.failed,
-            undecided=found.undecided,
-            causes=causes,
-            rows=found.rows,
-            flaky_rows=found.flaky_rows,
-            cost_usd=found.cost_usd if found.costed else None,
-            costed=found.costed,
-            duration_s=found.duration_s,
-        ),
-        heartbeat_at=from_micros(found.heartbeat_at),
-        finished_at=None if found.finished_at is None else from_micros(found.finished_at),
-        alive=_alive(status, found.owner),
-    )

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from fairtrial.model.verdict import Verdict
+
+Decided: TypeAlias = tuple[int, int]
+"""Passed and failed trials of a row."""
+Outcome: TypeAlias = tuple[str, int, int]
+"""An arm, and the passed and failed trials of a row in it."""
 
 _PASSED = Verdict.PASSED.value
 _FAILED = Verdict.FAILED.value
@@ -114,9 +120,23 @@ class ExperimentSum:
     removed_cost: float = 0.0
     removed_duration: float = 0.0
     causes: dict[str, int] = field(default_factory=dict)
+    outcomes: dict[Outcome, int] = field(default_factory=dict)
     graders: dict[int, GraderSum] = field(default_factory=dict)
 
-    def add_row(self, row: RowSum) -> None:
+    def change_row(self, arm: str, before: Decided | None, after: Decided) -> None:
+        """Note how a row stood before and stands after; it is new when it stood nowhere."""
+        self._shift((arm, *after), 1)
+        self.flaky_rows += _flaky(after)
+        if before is None:
+            self.rows += 1
+        else:
+            self._shift((arm, *before), -1)
+            self.flaky_rows -= _flaky(before)
+
+    def _shift(self, outcome: Outcome, rows: int) -> None:
+        self.outcomes[outcome] = self.outcomes.get(outcome, 0) + rows
+
+    def add_trials(self, row: RowSum) -> None:
         """Add the new trials of one row."""
         self.passed += row.passed
         self.failed += row.failed
@@ -153,3 +173,7 @@ class ExperimentSum:
         if position not in self.graders:
             self.graders[position] = GraderSum()
         return self.graders[position]
+
+
+def _flaky(row: Decided) -> bool:
+    return row[0] > 0 and row[1] > 0

@@ -12,6 +12,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from fairtrial.model.errors import StoreError
+from fairtrial.ports import DatasetStore, ExperimentStore
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.database import Database
 from fairtrial.store.datasets import SqlDatasetStore
@@ -40,8 +41,8 @@ class Store:
         blobs = Blobs(home / BLOB_FOLDER)
         self._database = database
         self.home = home
-        self.datasets = SqlDatasetStore(database, blobs, clock)
-        self.experiments = SqlExperimentStore(database, blobs)
+        self.datasets: DatasetStore = SqlDatasetStore(database, blobs, clock)
+        self.experiments: ExperimentStore = SqlExperimentStore(database, blobs)
 
     def close(self) -> None:
         """Close every connection; a transaction in another thread must have ended."""

@@ -13,7 +13,7 @@ from fairtrial.model.trial import Trial
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import to_json, to_micros, to_text
 from fairtrial.store.database import Database
-from fairtrial.store.folding import ExperimentSum, RowSum
+from fairtrial.store.folding import Decided, ExperimentSum, RowSum
 from fairtrial.store.statements import Statements
 from fairtrial.store.superseding import Superseder
 from fairtrial.store.tables import TRIALS_A_ROW
@@ -78,9 +78,9 @@ class _Written(NamedTuple):
     """A row after its new trials were added to its sums."""
 
     id: int
-    was_known: bool
-    was_flaky: bool
-    is_flaky: bool
+    arm: str
+    before: Decided | None
+    after: Decided
 
 
 class _Batch:
@@ -109,11 +109,10 @@ class _Batch:
         self._run.add_score.run_many(self._cursor, self._scores)
         self._run.add_body.run_many(self._cursor, self._bodies)
         for row in changed:
-            is_flaky = row.is_flaky
+            after = row.after
             if row.id in self._superseder.rows:
-                is_flaky = self._superseder.recount_row(row.id)
-            self._sum.rows += not row.was_known
-            self._sum.flaky_rows += is_flaky - row.was_flaky
+                after = self._superseder.recount_row(row.id)
+            self._sum.change_row(row.arm, row.before, after)
         self._add_totals()
 
     def _add_row(self, key: _RowKey, items: Sequence[tuple[Trial, _Body]]) -> _Written:
@@ -127,7 +126,7 @@ class _Batch:
                 trial.cost_usd,
                 to_text(trial.reason),
             )
-        self._sum.add_row(added)
+        self._sum.add_trials(added)
         row, passed, failed, undecided = self._run.add_to_row.first(
             self._cursor, (self._experiment, *key, *added.columns())
         )
@@ -139,9 +138,9 @@ class _Batch:
             self._add_trial(row, trial_id, trial, body)
         return _Written(
             id=row,
-            was_known=known,
-            was_flaky=passed > added.passed and failed > added.failed,
-            is_flaky=passed > 0 and failed > 0,
+            arm=key[2],
+            before=(passed - added.passed, failed - added.failed) if known else None,
+            after=(passed, failed),
         )
 
     def _add_trial(self, row: int, trial_id: int, trial: Trial, body: _Body) -> None:
@@ -153,6 +152,7 @@ class _Batch:
             (
                 trial_id,
                 row,
+                self._experiment,
                 trial.key.trial,
                 trial.verdict.value,
                 None if trial.cause is None else trial.cause.value,
@@ -203,6 +203,10 @@ class _Batch:
         self._run.add_to_cause.run_many(
             self._cursor,
             [(self._experiment, cause, trials) for cause, trials in total.causes.items()],
+        )
+        self._run.add_to_outcome.run_many(
+            self._cursor,
+            [(self._experiment, *key, rows) for key, rows in total.outcomes.items() if rows],
         )
         names = {position: name for name, position in self._graders.items()}
         for position, grader in total.graders.items():

@@ -22,6 +22,7 @@ from fairtrial.store.tables import (
     cause_tally,
     experiment,
     grader_tally,
+    outcome_tally,
     score,
     superseded,
     tally,
@@ -97,6 +98,8 @@ class Statements:
         )
         # experiment, cause, trials
         self.add_to_cause = self._add_to_cause()
+        # experiment, arm, passed, failed, rows
+        self.add_to_outcome = self._add_to_outcome()
         # experiment, position, grader, GRADER_SUMS; returns value_sum
         self.add_to_grader = self._add_to_grader()
         self._prepare_superseding()
@@ -197,6 +200,14 @@ class Statements:
             set_={"trials": cause_tally.c.trials + insert.excluded.trials},
         )
         return Prepared(statement, self._dialect, [column.name for column in cause_tally.c])
+
+    def _add_to_outcome(self) -> Prepared:
+        insert = upsert_of(self._dialect, outcome_tally)
+        statement = insert.on_conflict_do_update(
+            index_elements=("experiment_id", "arm", "passed", "failed"),
+            set_={"rows": outcome_tally.c.rows + insert.excluded.rows},
+        )
+        return Prepared(statement, self._dialect, [column.name for column in outcome_tally.c])
 
     def _add_to_grader(self) -> Prepared:
         insert = upsert_of(self._dialect, grader_tally)

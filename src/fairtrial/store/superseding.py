@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy.engine.interfaces import DBAPICursor
 
 from fairtrial.store.codec import to_json
-from fairtrial.store.folding import ExperimentSum, RowSum
+from fairtrial.store.folding import Decided, ExperimentSum, RowSum
 from fairtrial.store.statements import Statements
 from fairtrial.store.tables import TRIALS_A_ROW, score, trial
 
@@ -56,14 +56,14 @@ class Superseder:
             self._sum.grader(row["grader"]).remove(row["value"], passed=row["passed"])
         self.rows.add(old["row_id"])
 
-    def recount_row(self, row: int) -> bool:
-        """Make a row's sums anew from its few trials, and tell whether it is flaky now."""
+    def recount_row(self, row: int) -> Decided:
+        """Make a row's sums anew from its few trials; return its passed and failed ones."""
         total = RowSum()
         first = row * TRIALS_A_ROW
         for values in self._run.row_trials.all(self._cursor, (first, first + TRIALS_A_ROW - 1)):
             total.add(*values)
         self._run.set_row.run(self._cursor, (*total.columns(), row))
-        return total.passed > 0 and total.failed > 0
+        return total.passed, total.failed
 
     def settle(self, experiment: int, cost: float, duration: float) -> None:
         """Make an experiment's sums anew when too little is left of them."""

@@ -178,6 +178,19 @@ cause_tally = Table(
     sqlite_with_rowid=False,
 )
 
+# How many rows of an arm have so many passed and so many failed trials.
+outcome_tally = Table(
+    "outcome_tally",
+    metadata,
+    _parent("experiment_id", "experiment.id"),
+    _word("arm"),
+    _count("passed"),
+    _count("failed"),
+    _count("rows"),
+    PrimaryKeyConstraint("experiment_id", "arm", "passed", "failed", name="outcome_tally_pk"),
+    sqlite_with_rowid=False,
+)
+
 grader_tally = Table(
     "grader_tally",
     metadata,
@@ -234,6 +247,8 @@ trial = Table(
     metadata,
     Column("id", _ID, primary_key=True, autoincrement=False),
     _parent("row_id", "trial_row.id"),
+    # The experiment is the row's; it is here for the index of the few trials with a cause.
+    _parent("experiment_id", "experiment.id"),
     _count("number"),
     _word("verdict"),
     Column("cause", _SORTED_TEXT),
@@ -244,6 +259,13 @@ trial = Table(
     _count("tries"),
     Column("seed", Text, nullable=False),
     Column("cost_usd", Float),
+    Index(
+        "trial_cause",
+        "experiment_id",
+        "cause",
+        sqlite_where=text("cause IS NOT NULL"),
+        postgresql_where=text("cause IS NOT NULL"),
+    ),
 )
 
 score = Table(

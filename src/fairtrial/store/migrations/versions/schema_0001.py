@@ -130,6 +130,19 @@ def _experiments() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "outcome_tally",
+        sa.Column("experiment_id", _ID, nullable=False),
+        sa.Column("arm", _TEXT, nullable=False),
+        sa.Column("passed", sa.Integer(), nullable=False),
+        sa.Column("failed", sa.Integer(), nullable=False),
+        sa.Column("rows", sa.Integer(), nullable=False),
+        sa.ForeignKeyConstraint(["experiment_id"], ["experiment.id"]),
+        sa.PrimaryKeyConstraint(
+            "experiment_id", "arm", "passed", "failed", name="outcome_tally_pk"
+        ),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "tally",
         sa.Column("experiment_id", _ID, nullable=False),
         sa.Column("heartbeat_at", sa.BigInteger(), nullable=False),
@@ -203,6 +216,7 @@ def _trials() -> None:
         "trial",
         sa.Column("id", _ID, autoincrement=False, nullable=False),
         sa.Column("row_id", _ID, nullable=False),
+        sa.Column("experiment_id", _ID, nullable=False),
         sa.Column("number", sa.Integer(), nullable=False),
         sa.Column("verdict", _TEXT, nullable=False),
         sa.Column("cause", _TEXT),
@@ -213,8 +227,12 @@ def _trials() -> None:
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("seed", sa.Text(), nullable=False),
         sa.Column("cost_usd", sa.Float()),
+        sa.ForeignKeyConstraint(["experiment_id"], ["experiment.id"]),
         sa.ForeignKeyConstraint(["row_id"], ["trial_row.id"]),
         sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index(
+        "trial_cause", "trial", ["experiment_id", "cause"], **_where("cause IS NOT NULL")
     )
     op.create_table(
         "score",
