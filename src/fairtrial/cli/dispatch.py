@@ -71,13 +71,14 @@ def _run(verb: Verb, words: list[str]) -> int:
     from fairtrial.app.bench import bench_here  # noqa: PLC0415  # not needed for help
     from fairtrial.app.spec_files import build_request  # noqa: PLC0415
     from fairtrial.cli.arguments import parse  # noqa: PLC0415  # cyclopts takes 0.1 s
+    from fairtrial.cli.output import show  # noqa: PLC0415
 
     arguments = parse(verb, words)
     bench = bench_here()
     try:
         request = build_request(verb.request(), arguments.given, bench.cwd)
         report = _watched(verb, bench, request)
-        _show(verb, report, as_json=arguments.json)
+        show(verb, report, as_json=arguments.json)
         exit_code: ExitCode = report.exit_code
         return exit_code
     finally:
@@ -94,13 +95,6 @@ def _watched(verb: Verb, bench: Bench, request: Any) -> Any:
 
     with stoppable(bench.control), watched(bench) as watched_bench:
         return function(watched_bench, request)
-
-
-def _show(verb: Verb, report: Any, *, as_json: bool) -> None:
-    from fairtrial.cli.output import json_text, text_of  # noqa: PLC0415  # rich takes 0.1 s
-
-    sys.stdout.write(json_text(report) if as_json else text_of(verb, report))
-    sys.stdout.flush()
 
 
 def _tell(error: FairtrialError, *, as_json: bool) -> int:

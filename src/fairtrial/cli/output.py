@@ -10,6 +10,7 @@ import shutil
 import sys
 from typing import Any
 
+from fairtrial.app.reports.document import DocumentReport
 from fairtrial.app.verbs import Verb
 from fairtrial.model.errors import FairtrialError
 
@@ -29,11 +30,26 @@ def error_json(error: FairtrialError) -> str:
     return json.dumps(body, ensure_ascii=False, indent=2) + "\n"
 
 
+def show(verb: Verb, report: Any, *, as_json: bool) -> None:
+    """Print a report on standard output.
+
+    A document without a file is streamed as it is made: it may be larger than memory.
+    """
+    if as_json:
+        sys.stdout.write(json_text(report))
+    elif isinstance(report, DocumentReport) and report.path is None:
+        report.write(sys.stdout)
+    else:
+        sys.stdout.write(text_of(verb, report))
+    sys.stdout.flush()
+
+
 def text_of(verb: Verb, report: Any) -> str:
     """Return a report as text for a terminal, with colours if it takes them."""
     from rich.console import Console  # noqa: PLC0415  # takes 50 ms; JSON does without
 
-    render = importlib.import_module(f"fairtrial.cli.render.{verb.module}").render
+    module = "document" if isinstance(report, DocumentReport) else verb.module
+    render = importlib.import_module(f"fairtrial.cli.render.{module}").render
     is_terminal = sys.stdout.isatty()
     buffer = io.StringIO()
     console = Console(

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
-from fairtrial.model.errors import ExitCode
+from fairtrial.app.reports.informing import Informing
 from fairtrial.model.json import Json
 
 
 @dataclass(frozen=True, slots=True)
-class PlanReport:
+class PlanReport(Informing):
     """What would run; nothing did.
 
     Attributes:
@@ -47,8 +47,3 @@ class PlanReport:
     def json(self) -> dict[str, Json]:
         """Return the report as one JSON object."""
         return {"schema": self.schema, **asdict(self)}
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """Always 0."""
-        return ExitCode.OK

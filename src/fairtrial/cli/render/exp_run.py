@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 
 from rich.console import Console
-from rich.text import Text
 
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.reports.plan import PlanReport
 from fairtrial.cli.render.experiment import render_experiment
+from fairtrial.cli.render.lines import line
 from fairtrial.cli.render.words import counted
 
 
@@ -22,20 +22,27 @@ def render(report: ExperimentReport | PlanReport, console: Console) -> None:
 
 
 def _plan(report: PlanReport, console: Console) -> None:
-    console.print(Text(f"Plan of {report.name}: nothing was run", style="bold"))
+    line(console, f"Plan of {report.name}; nothing was run", "bold")
+    to_run = report.n_planned - report.n_kept
     lines = [
         ("dataset", f"{report.dataset}, {report.n_cases:,} of {report.n_dataset:,} cases"),
-        ("trials", f"{report.n_planned:,} planned, {report.n_planned - report.n_kept:,} to run"),
-        ("order", f"seed {report.seed}"),
-        ("limits", ", ".join(f"{name} {value}" for name, value in report.policy.items())),
+        ("trials", f"{report.n_planned:,} planned, {to_run:,} to run"),
     ]
     if report.resumes:
-        lines.insert(2, ("resumes", f"{report.resumes}, {counted(report.n_kept, 'trial')} kept"))
-    for arm, task in report.spec["arms"].items():
-        lines.append((f"task {arm}", json.dumps(task, ensure_ascii=False)))
-    for grader in report.spec["graders"]:
-        lines.append((f"grader {grader['name']}", json.dumps(grader, ensure_ascii=False)))
+        lines.append(("resumes", f"{report.resumes}, {counted(report.n_kept, 'trial')} kept"))
+    lines += [
+        (f"task {arm}", json.dumps(task, ensure_ascii=False))
+        for arm, task in report.spec["arms"].items()
+    ]
+    lines += [
+        (f"grader {grader['name']}", json.dumps(grader, ensure_ascii=False))
+        for grader in report.spec["graders"]
+    ]
+    first = ", ".join(f"{case_id} trial {trial}" for case_id, _, _, trial in report.first)
+    lines += [
+        ("limits", ", ".join(f"{name} {value}" for name, value in report.policy.items())),
+        ("seed", str(report.seed)),
+        ("first", f"{first}{' …' if to_run > len(report.first) else ''}" or "nothing"),
+    ]
     for name, text in lines:
-        console.print(Text(f"  {name:<18}{text}"), soft_wrap=True)
-    first = ", ".join(f"{case_id} {trial}" for case_id, _, _, trial in report.first)
-    console.print(Text(f"  {'first':<18}{first} …"), soft_wrap=True)
+        line(console, f"  {name:<16} {text}")
