@@ -36,7 +36,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 _ANSWERS = msgspec.json.Decoder(_Answer)
-_UNKNOWN = re.compile(r"Object contains unknown field `(.*)`( - at `(.*)`)?")
+_UNKNOWN = re.compile(r"Object contains unknown field `(.*?)`( - at `(.*)`)?")
 
 
 def json_bytes(value: Json) -> bytes:

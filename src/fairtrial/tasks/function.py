@@ -65,7 +65,7 @@ def find_function(
         UsageError: there is no such module or function, or it takes other arguments.
     """
     match = _NAME.fullmatch(name)
-    if match is None:
+    if match is None or match["module"].endswith(".py"):
         raise UsageError(f"{name!r} does not name a function", where=where, fix=_name_advice(name))
     for folder in reversed([str(folder.resolve()) for folder in folders]):
         if folder not in sys.path:
