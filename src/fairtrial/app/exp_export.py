@@ -8,10 +8,7 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.reports.document import DocumentReport, document
 from fairtrial.app.requests.exp_export import Request
 from fairtrial.interchange.experiment_exports.export import ExperimentExport
-from fairtrial.ports import RowQuery
 from fairtrial.stats.proportion import pass_rate
-
-EVERY_ROW = 2**31
 
 
 def exp_export(bench: Bench, request: Request) -> DocumentReport:
@@ -26,7 +23,6 @@ def exp_export(bench: Bench, request: Request) -> DocumentReport:
     experiment_id = state.experiment.id
     export = ExperimentExport(
         state=state,
-        rows=lambda: store.rows(experiment_id, RowQuery(limit=EVERY_ROW)),
         graders=store.grader_totals(experiment_id),
         rate=pass_rate(store.outcome_counts(experiment_id)),
         trials=lambda: store.trials(experiment_id),

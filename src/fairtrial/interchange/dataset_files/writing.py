@@ -10,7 +10,6 @@ from __future__ import annotations
 import csv
 import os
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias
@@ -57,15 +56,10 @@ def write_cases(
     if not isinstance(target, Path):
         return _write(cases, target, file_format or Format.JSONL)
     chosen = file_format or format_of(target)
+    temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
-        handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    except OSError as error:
-        raise _unwritable(target, error) from None
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+        with temporary.open("w", encoding="utf-8", newline="") as stream:
             count = _write(cases, stream, chosen)
-        temporary.chmod(0o644)
         temporary.replace(target)
     except OSError as error:
         raise _unwritable(target, error) from None
