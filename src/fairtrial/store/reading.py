@@ -10,6 +10,7 @@ from sqlalchemy import (
     Select,
     TextClause,
     desc,
+    false,
     func,
     or_,
     select,
@@ -179,7 +180,7 @@ class TrialReader:
         if where.verdicts is not None:
             yield trial.c.verdict.in_(sorted(where.verdicts))
             # A row without such a trial need not be looked into.
-            yield or_(*(_HOLDS[verdict] for verdict in sorted(where.verdicts)))
+            yield or_(false(), *(_HOLDS[verdict] for verdict in sorted(where.verdicts)))
         if where.causes is not None:
             yield from self._of_causes(where.causes)
         if where.arm is not None:

@@ -1,0 +1,25 @@
+"""Every store keeps the contracts of stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fairtrial.store.opening import Store, open_store
+from fairtrial.testing.store import NOON, DatasetStoreContract, ExperimentStoreContract
+
+
+class TestSqliteDatasets(DatasetStoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Store]:
+        with open_store(tmp_path, clock=lambda: NOON) as store:
+            yield store
+
+
+class TestSqliteExperiments(ExperimentStoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Store]:
+        with open_store(tmp_path, clock=lambda: NOON) as store:
+            yield store
