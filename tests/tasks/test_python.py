@@ -142,7 +142,7 @@ def test_a_function_may_name_the_kind_of_its_problem(run_task: RunTask, module: 
         "import asyncio\nasync def f(x): await asyncio.sleep(3)",
         "import asyncio\nf = lambda x: asyncio.sleep(3)",
         "import asyncio\nasync def f(x):\n try: await asyncio.sleep(3)\n finally: raise KeyError",
-        "import asyncio as a\nasync def f(x):\n try: await a.sleep(3)\n except BaseException: return 1",
+        "import asyncio as a\nasync def f(x):\n try: await a.sleep(3)\n except: return 1",
     ],
 )
 def test_over_the_time_limit(run_task: RunTask, module: Module, source: str) -> None:

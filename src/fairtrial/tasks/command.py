@@ -15,7 +15,7 @@ from fairtrial.model.task import TaskCall, TaskResult
 from fairtrial.ports import ProcessCall, ProcessResult, Surroundings, Workspace
 from fairtrial.tasks.command_line import argv_of, shell_word
 from fairtrial.tasks.envelope import json_bytes, read_envelope, request_envelope
-from fairtrial.tasks.excerpt import excerpt
+from fairtrial.tasks.wording import excerpt, over_limit
 from fairtrial.workspaces.environment import child_environment
 
 _IS_THERE = 'case $1 in */*) test -f "$1" && test -x "$1" ;; *) command -v "$1" ;; esac'
@@ -132,17 +132,18 @@ class CommandTask:
     def _bad_ending(self, ended: ProcessResult, limit_s: float | None) -> str | None:
         usage = ended.usage
         if ended.timed_out:
-            return f"over the time limit of {limit_s or 0:.3g} s"
+            return over_limit(limit_s)
         if ended.truncated:
             limit = self.options.max_output
             return f"more than {limit:,} bytes of output (option 'max_output')"
         if usage.signal is not None:
-            ending = f"killed by {_signal_name(usage.signal)}"
+            ending = f"killed by {_signal_name(usage.signal) or f'signal {usage.signal}'}"
         elif usage.exit_status:
             ending = f"exit status {usage.exit_status}"
-            if isinstance(self.options.command, str) and usage.exit_status > 128:
-                # A shell tells of a killed child in its exit status.
-                ending += f" ({_signal_name(usage.exit_status - 128)})"
+            # A shell tells of a killed child in its exit status.
+            name = _signal_name(usage.exit_status - 128)
+            if name and isinstance(self.options.command, str):
+                ending += f" ({name})"
         else:
             return None
         lines = usage.stderr_tail.split("\n")
@@ -170,8 +171,8 @@ def build(options: Options, surroundings: Surroundings, where: str) -> CommandTa
 
 def _variables(call: TaskCall) -> dict[str, str]:
     return {
-        "FAIRTRIAL_CASE_ID": call.case.id,
-        "FAIRTRIAL_CONDITION": call.case.condition,
+        "FAIRTRIAL_CASE_ID": _variable(call.case.id),
+        "FAIRTRIAL_CONDITION": _variable(call.case.condition),
         "FAIRTRIAL_ARM": call.arm,
         "FAIRTRIAL_TRIAL": str(call.trial),
         "FAIRTRIAL_ATTEMPT": str(call.attempt),
@@ -179,8 +180,13 @@ def _variables(call: TaskCall) -> dict[str, str]:
     }
 
 
-def _signal_name(number: int) -> str:
+def _signal_name(number: int) -> str | None:
     try:
         return Signals(number).name
     except ValueError:
-        return f"signal {number}"
+        return None
+
+
+def _variable(text: str) -> str:
+    # A dataset may name a case with what no variable can hold: NUL, or half a character.
+    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

@@ -12,7 +12,7 @@ from fairtrial.model.errors import TaskError
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskCall, TaskResult, Tokens
 from fairtrial.schema.decoding import unknown_name
-from fairtrial.tasks.excerpt import excerpt
+from fairtrial.tasks.wording import excerpt
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Amount = Annotated[float, msgspec.Meta(ge=0)]

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from fairtrial.model.errors import UsageError
 from fairtrial.schema.decoding import unknown_name
-from fairtrial.tasks.excerpt import excerpt
+from fairtrial.tasks.wording import excerpt
 
 _NAME: Final = re.compile(r"(?P<module>[\w.]+):(?P<function>\w+(\.\w+)*)")
 _OURS: Final = str(Path(__file__).resolve().parents[1])

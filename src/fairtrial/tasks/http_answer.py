@@ -14,8 +14,8 @@ from fairtrial.model.errors import InfraError, TaskError, TrialProblem
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskResult
 from fairtrial.tasks.envelope import read_envelope
-from fairtrial.tasks.excerpt import excerpt
 from fairtrial.tasks.json_pointer import resolve_pointer
+from fairtrial.tasks.wording import excerpt
 
 _LOGIN: Final = (401, 403, 407)
 _TRY_AGAIN: Final = (408, 429)

@@ -14,10 +14,12 @@ from fairtrial.model.errors import InfraError, TaskError, TrialTimeout
 from fairtrial.model.task import TaskCall, TaskResult
 from fairtrial.tasks.http_answer import Response, problem_of, result_of
 from fairtrial.tasks.request import RequestPlan
+from fairtrial.tasks.wording import over_limit
 
 _MOST_REDIRECTS = 5
 _CONNECT_LIMIT_S = 30.0
-"""Seconds for a connection, also without a time limit: a host that drops packets never answers."""
+"""Seconds for name, connection and TLS, when there is no time limit either: a host that drops
+packets never answers."""
 _KEEP_ALIVE_S = 60.0
 _SAME_METHOD = (307, 308)
 _REDIRECTS = (301, 302, 303, *_SAME_METHOD)
@@ -43,7 +45,7 @@ class HttpTask:
             connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE_S),
             cookie_jar=aiohttp.DummyCookieJar(),  # a cookie would link one trial to another
             headers={**agent, **self.plan.content_type(), **self.plan.headers},
-            timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_LIMIT_S),
+            timeout=aiohttp.ClientTimeout(total=None, connect=_CONNECT_LIMIT_S),
             auto_decompress=True,
         )
 
@@ -55,8 +57,7 @@ class HttpTask:
                 response = await self._exchange(call)
         except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
             if scope.expired():
-                limit = f"over the time limit of {call.time_limit_s or 0:.3g} s"
-                raise TrialTimeout(limit) from None
+                raise TrialTimeout(over_limit(call.time_limit_s)) from None
             detail = f"{type(error).__name__}: {error}".removesuffix(": ")
             reason = self.plan.hide(f"{self.plan.shown}: {detail}")
             raise InfraError(reason, kind="network") from None

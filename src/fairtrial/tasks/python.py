@@ -18,6 +18,7 @@ from fairtrial.ports import Surroundings
 from fairtrial.tasks.function import Function, PassCall, blame, find_function
 from fairtrial.tasks.plain_json import NotJsonError, plain_json
 from fairtrial.tasks.threads import CallThreads
+from fairtrial.tasks.wording import over_limit
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ class PythonTask:
         try:
             async with scope:
                 value = await (bound() if self.function.is_async else self._in_thread(bound))
-        except TrialProblem:
+        except (TrialProblem, GeneratorExit):
             raise  # the function may say itself what kind of problem it has
         except asyncio.CancelledError as error:
             if _cancelled_from_outside():
@@ -141,7 +142,7 @@ def _checked(result: TaskResult) -> TaskResult:
 
 
 def _over(call: TaskCall) -> TrialTimeout:
-    return TrialTimeout(f"over the time limit of {call.time_limit_s or 0:.3g} s")
+    return TrialTimeout(over_limit(call.time_limit_s))
 
 
 def _cancelled_from_outside() -> bool:

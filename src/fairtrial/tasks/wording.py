@@ -1,4 +1,4 @@
-"""The beginning of a long text, for a one-line message."""
+"""Pieces of one-line messages that several kinds need."""
 
 from __future__ import annotations
 
@@ -14,3 +14,8 @@ def excerpt(text: str | bytes, most: int = EXCERPT) -> str:
     if not shown:
         return "(empty)"
     return shown if len(text) <= most else shown[:most] + "…"
+
+
+def over_limit(limit_s: float | None) -> str:
+    """Return the reason of a call that ran over its time limit."""
+    return f"over the time limit of {round(limit_s or 0.0, 2):g} s"
