@@ -27,7 +27,7 @@ from fairtrial.model.trial import TrialKey
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import Surroundings
 from fairtrial.tasks.registry import build_task
-from fairtrial.workspaces.host import HostWorkspace
+from fairtrial.workspaces.host.client import HostWorkspace
 
 UNDECIDED_CAUSES = frozenset({Cause.INFRA, Cause.UNDECIDABLE, Cause.INTERNAL})
 """What a resume runs again: these trials say nothing about the arm."""

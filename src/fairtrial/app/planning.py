@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.requests.exp_run import Request, Selection
@@ -24,6 +23,7 @@ from fairtrial.ports import CaseOutline, RowQuery
 from fairtrial.tasks.registry import task_spec
 
 EVERY_ROW = 2**31
+T = TypeVar("T")
 
 
 def plan_of(bench: Bench, request: Request) -> Plan:
@@ -57,13 +57,17 @@ def plan_of(bench: Bench, request: Request) -> Plan:
 
 def policy_of(request: Request, otherwise: Policy) -> Policy:
     """Return how the trials of a request are run; what it leaves open is as in `otherwise`."""
-    given = {
-        "concurrency": request.limits.concurrency,
-        "retries": request.limits.retries,
-        "stop_after_infra": request.limits.stop_after_infra,
-        "trial_timeout_s": request.limits.trial_timeout,
-    }
-    return replace(otherwise, **{name: value for name, value in given.items() if value is not None})
+    limits = request.limits
+    return Policy(
+        _first(limits.concurrency, otherwise.concurrency),
+        _first(limits.retries, otherwise.retries),
+        _first(limits.stop_after_infra, otherwise.stop_after_infra),
+        _first(limits.trial_timeout, otherwise.trial_timeout_s),
+    )
+
+
+def _first(given: T | None, otherwise: T) -> T:
+    return otherwise if given is None else given
 
 
 def plan_of_stored(bench: Bench, experiment: Experiment, request: Request) -> Plan:

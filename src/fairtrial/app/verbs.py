@@ -74,9 +74,12 @@ VERBS = (
     Verb(("dataset", "list"), "List datasets, or the versions of one"),
     Verb(("dataset", "show"), "Show a dataset version and its first cases"),
     Verb(("dataset", "export"), "Write a dataset version to a file"),
-    Verb(("dataset", "diff"), "Show what changed between two dataset versions"),
+    Verb(
+        ("dataset", "diff"),
+        "Show what changed between two dataset versions: added, removed and changed cases",
+    ),
     Verb(("demo",), "Run a small real experiment, offline, in a temporary store", runs_trials=True),
-    Verb(("doctor",), "Check the installation, the store, the disk and the agents"),
+    Verb(("doctor",), "Check the installation, the store, the disk and the agents found on PATH"),
 )
 
 

@@ -14,7 +14,7 @@ from fairtrial.engine.stop_rules import InfraStreak
 from fairtrial.engine.trial import GradeAll, TrialRunner
 from fairtrial.model.case import Case
 from fairtrial.model.errors import FairtrialError, InfraError, StoreError
-from fairtrial.model.events import Event, RunDraining, RunEnded, RunStarted, TrialRecorded
+from fairtrial.model.events import Event, RunDraining, RunEnded, RunStarted
 from fairtrial.model.experiment import Experiment, Status
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.ports import Clock, Executor, ExperimentStore, Grader, Lease, Task, Workspace
@@ -147,7 +147,7 @@ class _Run:
 
     async def _drain(self) -> None:
         world = self._world
-        ledger = Ledger(world.store, self._experiment.id, world.clock, self._on_event)
+        ledger = Ledger(world.store, self._experiment.id, world.clock, world.publish)
         drain = asyncio.ensure_future(world.executor.drain(self._leases(), self._work, ledger.add))
         loop = asyncio.get_running_loop()
 
@@ -172,13 +172,6 @@ class _Run:
             reason = self._control.drain_reason or ""
             self._world.publish(RunDraining(reason, self._in_flight))
 
-    def _on_event(self, event: Event) -> None:
-        self._world.publish(event)
-        if isinstance(event, TrialRecorded) and self._stopped_by_rule is None:
-            self._stopped_by_rule = self._streak.see(event.trial)
-            if self._stopped_by_rule:
-                self._control.drain(self._stopped_by_rule)
-
     def _leases(self) -> Iterator[Lease]:
         """Yield the trials that are due until there are none or the run is asked to stop."""
         due = [slot for slot in self._plan.slots() if _key(slot) not in self._kept]
@@ -192,9 +185,14 @@ class _Run:
     async def _work(self, lease: Lease) -> Trial:
         self._in_flight += 1
         try:
-            return await self._runner.run(lease)
+            trial = await self._runner.run(lease)
         finally:
             self._in_flight -= 1
+        if self._stopped_by_rule is None:
+            self._stopped_by_rule = self._streak.see(trial)
+            if self._stopped_by_rule:
+                self._control.drain(self._stopped_by_rule)
+        return trial
 
     def _ending(self) -> Ending:
         if self._exhausted and not self._control.cancelled:

@@ -1,4 +1,4 @@
-"""Rules that end a run early, each fed with the trials as they are recorded."""
+"""Rules that end a run early, each fed with the trials in the order they end."""
 
 from __future__ import annotations
 

@@ -11,7 +11,10 @@ from fairtrial.schema.fields import option
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Write a dataset version to a file; reading it again gives the same version."""
+    """Write a dataset version to a file.
+
+    `dataset add` reads the file back to the very same version.
+    """
 
     dataset: str = option(positional=True)
     """NAME (its newest version), NAME@NUMBER or NAME@HASH"""

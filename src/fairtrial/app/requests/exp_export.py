@@ -11,7 +11,7 @@ from fairtrial.schema.fields import option
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Write an experiment for another tool or another person.
+    """Write an experiment as junit, jsonl, csv, markdown or html.
 
     jsonl and csv have one line a trial, junit one test case a row; markdown fits a pull-request
     comment; html is one file that needs no network.
