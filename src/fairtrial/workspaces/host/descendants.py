@@ -12,7 +12,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Iterable
 
 GIVE_UP_S = 10.0
 """How long a process may outlive SIGKILL (stuck in the kernel, or another user's)."""
@@ -69,7 +69,8 @@ def adopt_orphans() -> bool:
         return False
     import ctypes  # noqa: PLC0415  # slow to import; once, in the guard, and only on Linux
 
-    return ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0
+    answer: int = ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    return answer == 0
 
 
 def open_process(pid: int) -> int:
@@ -82,7 +83,7 @@ def open_process(pid: int) -> int:
         return -1
 
 
-def kill_all(reaper: Reaper, spare: Container[int] = ()) -> tuple[set[int], int]:
+def kill_all(reaper: Reaper, spare: Collection[int] = ()) -> tuple[set[int], int]:
     """Kill every descendant of this process but those below `spare`; reap as they die.
 
     Returns:
@@ -125,7 +126,7 @@ def signal_group(group: int, number: int) -> None:
         return
 
 
-def below(root: int, spare: Container[int] = ()) -> list[Process]:
+def below(root: int, spare: Collection[int] = ()) -> list[Process]:
     """Return the descendants of a process, dead ones that nobody has reaped included."""
     children: dict[int, list[Process]] = {}
     for process in processes():
@@ -169,7 +170,7 @@ def processes_of_proc() -> list[Process]:
 
 def processes_of_ps() -> list[Process]:
     """Return the processes that `ps` shows, but for that `ps` itself."""
-    import subprocess  # noqa: PLC0415, S404  # slow to import, and not needed on Linux
+    import subprocess  # noqa: PLC0415  # slow to import, and not needed on Linux
 
     listing = subprocess.run(
         ["/bin/ps", "-axo", "pid=,ppid=,pgid=,stat="], capture_output=True, check=False

@@ -16,8 +16,8 @@ from .spawn import StartError
 def wake_on_child() -> int:
     """Return a descriptor that becomes readable when a child of this process ends."""
     readable, writable = os.pipe()
-    os.set_blocking(readable, False)  # noqa: FBT003  # takes no keyword
-    os.set_blocking(writable, False)  # noqa: FBT003
+    os.set_blocking(readable, False)
+    os.set_blocking(writable, False)
     # Python writes to the descriptor only for signals that have a handler of Python's.
     signal.signal(signal.SIGCHLD, lambda _number, _frame: None)
     inherited = signal.set_wakeup_fd(writable, warn_on_full_buffer=False)

@@ -38,7 +38,7 @@ class LaneLink:
         self._loop = asyncio.get_running_loop()
         self._reply: asyncio.Future[wire.Frame] | None = None
         self._ended = asyncio.Event()
-        sock.setblocking(False)
+        sock.settimeout(0)
         self._loop.add_reader(sock, self._readable)
 
     @property
@@ -121,7 +121,7 @@ class GuardLink:
                 self._sock.close()
                 raise
         self._receiver = wire.Receiver(self._sock)
-        self._sock.setblocking(False)
+        self._sock.settimeout(0)
         self._loop.add_reader(self._sock, self._readable)
         self.lost = False
 
@@ -191,7 +191,7 @@ def _start(sock: socket.socket) -> subprocess.Popen[bytes]:
     # environment or the working directory can change what it loads.
     return subprocess.Popen(  # noqa: S603  # our own interpreter and our own code
         [sys.executable, "-I", "-S", "-c", _BOOT, str(Path(__file__).parent), str(os.getpid())],
-        stdin=sock,
+        stdin=sock.fileno(),
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         cwd="/",

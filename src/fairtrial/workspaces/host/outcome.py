@@ -106,6 +106,7 @@ def _not_started(call: ProcessCall, stage: int, error: int, where: bytes) -> Tri
         errno.E2BIG: "its arguments and environment are too long: pass large data on standard "
         "input",
     }
-    return TaskError(f"program {path!r} could not be started ({cause}): " + advice.get(
-        error, "see whether it starts in a terminal"
-    ))
+    return TaskError(
+        f"program {path!r} could not be started ({cause}): "
+        + advice.get(error, "see whether it starts in a terminal")
+    )

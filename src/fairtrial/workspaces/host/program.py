@@ -18,6 +18,8 @@ LINGER_S = 0.2
 
 In `exec > >(tee log)` the shell exits before `tee` has passed everything on.
 """
+SETTLE_S = 0.02
+"""How long a child without standard output may take to exit by itself, after the program has."""
 STDERR_TAIL = 4096
 _CHUNK = 60 * 1024  # below malloc's mmap threshold, and nearly a pipe
 _FOREVER = math.inf
@@ -111,8 +113,10 @@ class Program:
         if self._alive and self._pid in self._reaper.ended:
             self._alive = False
             self._ended = time.monotonic()
-            ending = self._flags & (wire.TIMED_OUT | wire.CANCELLED)
-            self._deadline = self._ended + (0.0 if ending else LINGER_S)
+            if self._flags & (wire.TIMED_OUT | wire.CANCELLED):
+                self._deadline = 0.0
+            else:
+                self._deadline = self._ended + (SETTLE_S if self._stdout < 0 else LINGER_S)
 
     def _start(self, request: wire.Request, stdin: wire.Payload) -> None:
         self._output = Output(request.max_output)
@@ -122,7 +126,7 @@ class Program:
         child_stdin, self._stdin = os.pipe()
         self._stdout, child_stdout = os.pipe()
         self._stderr, child_stderr = os.pipe()
-        os.set_blocking(self._stdin, False)  # noqa: FBT003  # takes no keyword
+        os.set_blocking(self._stdin, False)
         try:
             self._pid = spawn.spawn(request, child_stdin, child_stdout, child_stderr)
             self._alive = self._others = True
@@ -141,8 +145,8 @@ class Program:
             return False
         if self._alive:
             return True
-        # It has exited. Only a descendant can still write, and it has until the deadline.
-        return self._others and self._stdout >= 0 and time.monotonic() < self._deadline
+        # It has exited. What is left of it may still pass output on, until the deadline.
+        return self._others and time.monotonic() < self._deadline
 
     def _wait(self) -> None:
         rest = self._deadline - time.monotonic()
@@ -173,11 +177,13 @@ class Program:
         data = os.read(self._stdout, _CHUNK)
         if not data:
             self._stdout = self._forget(self._stdout)
+            if not self._alive:
+                self._deadline = min(self._deadline, time.monotonic() + SETTLE_S)
             return
         self._output.add(data)
         if self._output.truncated:
+            self._kill()  # first, or it could die of a broken pipe
             self._stdout = self._forget(self._stdout)
-            self._kill()
 
     def _read_stderr(self) -> None:
         data = os.read(self._stderr, _CHUNK)

@@ -96,12 +96,12 @@ def read_file(fd: int, size: int) -> bytes:
     parts: list[bytes] = []
     offset = 0
     while offset < size:
-        part = os.pread(fd, min(size - offset, 1024 * 1024), offset)
+        part = os.pread(fd, size - offset, offset)  # nearly always all of it
         if not part:
             break
         parts.append(part)
         offset += len(part)
-    return b"".join(parts)
+    return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 def _as_file(data: bytes) -> int:
@@ -115,7 +115,11 @@ def _as_file(data: bytes) -> int:
 
 
 def send(
-    sock: socket.socket, kind: int, head: bytes = b"", payload: Payload | None = None, lane: int = -1
+    sock: socket.socket,
+    kind: int,
+    head: bytes = b"",
+    payload: Payload | None = None,
+    lane: int = -1,
 ) -> None:
     """Send one frame; a payload's descriptor stays the caller's.
 
