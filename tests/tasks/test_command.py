@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 import pytest
 
-from fairtrial.model.errors import UsageError
+from fairtrial.model.errors import InfraError, UsageError
 from fairtrial.model.task import Tokens
 from fairtrial.testing.task import call_of
 
@@ -164,6 +164,15 @@ def test_what_cannot_run_is_told_before_the_run(
 def test_a_shell_command_that_may_go_on_is_left_alone(run_task: RunTask, command: str) -> None:
     (result,) = run_task(_shell(command), call_of("x"))
     assert result.output == "fine"
+
+
+def test_a_workspace_that_cannot_run_programs_is_a_failed_setup(
+    run_task: RunTask,
+) -> None:
+    huge = {f"V{n}": "x" * 100_000 for n in range(40)}  # more than a program may be given
+    with pytest.raises(InfraError) as caught:
+        run_task(_shell("cat", env=huge), call_of("x"))
+    assert caught.value.kind == "setup"
 
 
 def test_case_content_never_reaches_the_shell(run_task: RunTask, tmp_path: Path) -> None:

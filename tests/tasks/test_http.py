@@ -14,7 +14,7 @@ from aiohttp import web
 from fairtrial.model.errors import InfraError, TaskError, TrialTimeout, UsageError
 from fairtrial.model.task import TaskCall, TaskResult, Tokens
 from fairtrial.ports import Surroundings
-from fairtrial.tasks.http import Options, plan
+from fairtrial.tasks.http_exchange import proxy_for
 from fairtrial.tasks.registry import build_task, task_spec
 from fairtrial.testing.task import call_of
 from fairtrial.workspaces.host.client import HostWorkspace
@@ -327,5 +327,13 @@ def test_what_cannot_be_sent_is_told_before_the_run(options: dict[str, Any], mes
 def test_the_usual_proxy_variables_are_heeded(
     url: str, environ: dict[str, str], proxy: str | None
 ) -> None:
-    surroundings = Surroundings(Path(), environ, HostWorkspace(1))
-    assert plan(Options(url), surroundings, "spec").proxy == proxy
+    assert proxy_for(url, environ) == proxy
+
+
+def test_a_bad_body_is_told_without_secrets() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"seen": request.headers["X-Key"]})
+
+    (problem,) = _ask(answer, call_of("x"), headers={"X-Key": "${API_KEY}"}, output="/nothing")
+    assert isinstance(problem, TaskError)
+    assert str(problem).endswith('it begins: {"seen": "${API_KEY}"}')

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from typing import Any
 
 import jsonschema
@@ -49,3 +51,13 @@ def test_every_option_of_every_kind_is_described() -> None:
         assert schema["description"]
         for name, option in schema["properties"].items():
             assert name == "kind" or option["description"], f"{schema['title']}: {name}"
+
+
+def test_describing_and_checking_specs_imports_nothing_slow() -> None:
+    code = (
+        "import sys; from fairtrial.tasks.registry import TASKS, task_spec; TASKS.schemas({});"
+        "task_spec({'kind': 'http', 'url': 'http://x'}, 's');"
+        "print([m for m in ('aiohttp', 'numpy', 'urllib.request') if m in sys.modules])"
+    )
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "[]\n"

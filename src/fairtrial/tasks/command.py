@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from fairtrial.model.errors import TaskError, UsageError
+from fairtrial.model.errors import InfraError, TaskError, Undecidable, UsageError
 from fairtrial.model.task import TaskCall, TaskResult
 from fairtrial.ports import ProcessCall, ProcessResult, Surroundings, Workspace
 from fairtrial.tasks.command_line import argv_of, shell_word
@@ -68,21 +68,13 @@ class CommandTask:
 
         Raises:
             UsageError: it does not.
+            InfraError: the workspace cannot run programs.
         """
-        await self.workspace.open()
-        command = self.options.command
-        word = shell_word(command) if isinstance(command, str) else None
-        if word is None:
-            return
-        argv = ("/bin/sh", "-c", _IS_THERE, "sh", word)
-        answer = await self.workspace.run(ProcessCall(argv, b"", self.env, self.cwd, 10.0))
-        if answer.usage.exit_status not in (0, None):
-            raise UsageError(
-                f"the shell finds no program {word!r}, or may not run it",
-                where=f"{self.where}, option 'command'",
-                fix="check its name, PATH and `chmod +x`; a relative path starts at 'cwd', "
-                f"which is {self.cwd}",
-            )
+        try:
+            await self.workspace.open()
+            await self._check_word()
+        except (TaskError, Undecidable) as error:
+            raise InfraError(str(error), kind="setup") from error
 
     async def run(self, call: TaskCall) -> TaskResult:
         """Run the program for one case."""
@@ -101,6 +93,21 @@ class CommandTask:
 
     async def close(self) -> None:
         """Do nothing: whoever built the workspace closes it."""
+
+    async def _check_word(self) -> None:
+        command = self.options.command
+        word = shell_word(command) if isinstance(command, str) else None
+        if word is None:
+            return
+        argv = ("/bin/sh", "-c", _IS_THERE, "sh", word)
+        answer = await self.workspace.run(ProcessCall(argv, b"", self.env, self.cwd, 10.0))
+        if answer.usage.exit_status not in (0, None):
+            raise UsageError(
+                f"the shell finds no program {word!r}, or may not run it",
+                where=f"{self.where}, option 'command'",
+                fix="check its name, PATH and `chmod +x`; a relative path starts at 'cwd', "
+                f"which is {self.cwd}",
+            )
 
     def _result(self, ended: ProcessResult, limit_s: float | None) -> TaskResult:
         ending = self._bad_ending(ended, limit_s)

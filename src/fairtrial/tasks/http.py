@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPMethod
-from typing import Annotated, Any, Final
+from typing import Annotated, Final
 from urllib.parse import urlsplit
-from urllib.request import proxy_bypass_environment  # type: ignore[attr-defined]
 
 from msgspec import Meta
 
@@ -64,9 +63,10 @@ def build(options: Options, surroundings: Surroundings, where: str) -> Task:
         UsageError: one of them cannot be used, or a variable it names is not set.
     """
     # Slow to import (0.25 s): only a run with such a task pays for it.
-    from fairtrial.tasks.http_exchange import HttpTask  # noqa: PLC0415
+    from fairtrial.tasks.http_exchange import HttpTask, proxy_for  # noqa: PLC0415
 
-    return HttpTask(plan(options, surroundings, where))
+    requests = plan(options, surroundings, where)
+    return HttpTask(requests, proxy_for(requests.url, surroundings.environ))
 
 
 def plan(options: Options, surroundings: Surroundings, where: str) -> RequestPlan:
@@ -101,7 +101,6 @@ def plan(options: Options, surroundings: Surroundings, where: str) -> RequestPla
         body=_body(options, method, f"{where}, option 'body'"),
         pointer=_pointer(options.output, f"{where}, option 'output'"),
         envelope=options.envelope,
-        proxy=_proxy(url, environ),
         verify=options.verify,
         max_output=options.max_output,
         secrets=_secrets(options, environ),
@@ -146,15 +145,6 @@ def _pointer(text: str | None, where: str) -> tuple[str, ...] | None:
         return None if text is None else parse_pointer(text)
     except ValueError as error:
         raise UsageError(str(error), where=where) from None
-
-
-def _proxy(url: str, environ: Mapping[str, str]) -> str | None:
-    parts = urlsplit(url)
-    lower = {name.lower(): value for name, value in environ.items() if value}
-    bypass: Any = {"no": lower.get("no_proxy", "")}
-    if proxy_bypass_environment(parts.netloc.rpartition("@")[2], bypass):
-        return None
-    return lower.get(f"{parts.scheme}_proxy") or lower.get("all_proxy")
 
 
 def _secrets(options: Options, environ: Mapping[str, str]) -> dict[str, str]:

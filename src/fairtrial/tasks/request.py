@@ -24,7 +24,6 @@ class RequestPlan:
         body: Template of their body; None when they have none, or an envelope.
         pointer: Where the output is in the response; None takes the whole response.
         envelope: Whether request and response are envelopes.
-        proxy: The proxy they go through.
         verify: Whether certificates are checked.
         max_output: Bytes a response may have.
         secrets: What must not be shown, with the name of the variable it came from.
@@ -38,7 +37,6 @@ class RequestPlan:
     body: Fill | None
     pointer: tuple[str, ...] | None
     envelope: bool
-    proxy: str | None
     verify: bool
     max_output: int
     secrets: Mapping[str, str]

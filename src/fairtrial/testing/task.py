@@ -171,4 +171,4 @@ def call_of(
 
 
 def _size(file: Path) -> int:
-    return file.stat().st_size
+    return file.stat().st_size if file.exists() else 0
