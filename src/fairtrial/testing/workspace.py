@@ -88,7 +88,7 @@ async def until(condition: Callable[[], bool]) -> None:
         TimeoutError: it does not within `PATIENCE_S`.
     """
     async with asyncio.timeout(PATIENCE_S):
-        while not condition():
+        while not condition():  # noqa: ASYNC110  # it is about other processes
             await asyncio.sleep(0.005)
 
 
@@ -183,7 +183,10 @@ class WorkspaceContract:
     def test_the_last_4_kib_of_standard_error_are_kept(
         self, workspace: Workspace, tmp_path: Path
     ) -> None:
-        source = "import os\nfor _ in range(3000): os.write(2, '\u00e9'.encode() * 100)\nos.write(2, b'.')"
+        source = (
+            "import os\nfor _ in range(3000): os.write(2, '\u00e9'.encode() * 100)\n"
+            "os.write(2, b'.')"
+        )
         tail = run(workspace, python(source, cwd=tmp_path)).usage.stderr_tail
         assert tail == "\u00e9" * 2047 + "."  # not a half character at its start
 

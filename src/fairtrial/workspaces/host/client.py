@@ -37,7 +37,7 @@ class HostWorkspace:
         self._slots = slots
         self._free = asyncio.Semaphore(slots)
         self._guard: GuardLink | None = None
-        self._lanes: list[LaneLink] = []
+        self._lanes: set[LaneLink] = set()
         self._idle: list[LaneLink] = []
         self._open = False
 
@@ -52,9 +52,9 @@ class HostWorkspace:
         """Run a program to its end; see `Workspace.run`."""
         head = outcome.request(call)
         async with self._free:
-            guard, lane = await self._take()
+            guard, lane, reply = await self._begin(head, call.stdin)
             try:
-                frame = await self._answer(guard, lane, head, call.stdin)
+                frame = await self._answer(guard, lane, reply)
             except LaneLostError:
                 await _uninterrupted(self._lane_lost(guard, lane))
                 raise Undecidable(self._loss(call)) from None
@@ -66,7 +66,7 @@ class HostWorkspace:
         """Kill what still runs, and wait until guard and lanes are gone. Safe to repeat."""
         self._open = False
         guard, self._guard = self._guard, None
-        lanes, self._lanes, self._idle = self._lanes, [], []
+        lanes, self._lanes, self._idle = self._lanes, set(), []
         for lane in lanes:
             lane.hang_up()
         if guard is not None:
@@ -78,7 +78,34 @@ class HostWorkspace:
         for lane in lanes:
             lane.lose()
 
-    async def _take(self) -> tuple[GuardLink, LaneLink]:
+    async def _begin(
+        self, head: bytes, stdin: bytes
+    ) -> tuple[GuardLink, LaneLink, asyncio.Future[wire.Frame]]:
+        """Send a request to an idle or new lane, past all that turn out to be dead."""
+        while True:
+            guard = await self._living_guard()
+            try:
+                if not self._idle and not self._add_lane(guard):
+                    continue
+                lane = self._idle[-1]
+                reply = lane.ask(head, stdin)
+            except OSError as problem:
+                raise Undecidable(
+                    f"the machine could not pass a program on ({problem}): run less at once"
+                ) from problem
+            self._idle.pop()
+            if reply is not None:
+                return guard, lane, reply
+
+    def _add_lane(self, guard: GuardLink) -> bool:
+        lane = guard.fork_lane()
+        if lane is None:
+            return False
+        self._lanes = {known for known in self._lanes if not known.lost} | {lane}
+        self._idle.append(lane)
+        return True
+
+    async def _living_guard(self) -> GuardLink:
         guard = self._guard
         if not self._open or guard is None:
             raise Undecidable("the workspace is closed: open it before a program runs")
@@ -89,14 +116,8 @@ class HostWorkspace:
                 lane.hang_up()
             self._idle.clear()
             await lost.close(_PATIENCE_S)
-        self._lanes = [lane for lane in self._lanes if not lane.lost]
-        while self._idle:
-            lane = self._idle.pop()
-            if not lane.lost:
-                return guard, lane
-        lane = guard.fork_lane()
-        self._lanes.append(lane)
-        return guard, lane
+        self._idle = [lane for lane in self._idle if not lane.lost]
+        return guard
 
     def _give_back(self, guard: GuardLink, lane: LaneLink) -> None:
         if lane.busy or guard.lost or guard is not self._guard:
@@ -105,10 +126,10 @@ class HostWorkspace:
             self._idle.append(lane)
 
     async def _answer(
-        self, guard: GuardLink, lane: LaneLink, head: bytes, stdin: bytes
+        self, guard: GuardLink, lane: LaneLink, reply: asyncio.Future[wire.Frame]
     ) -> wire.Frame:
         try:
-            return await lane.ask(head, stdin)
+            return await reply
         except asyncio.CancelledError:
             if lane.busy or lane.lost:
                 await _uninterrupted(self._settle(guard, lane))

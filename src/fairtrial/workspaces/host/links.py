@@ -46,18 +46,22 @@ class LaneLink:
         """Whether a request is not answered yet."""
         return self._reply is not None
 
-    def ask(self, head: bytes, stdin: bytes) -> asyncio.Future[wire.Frame]:
-        """Send a request; its payload arrives read into memory.
+    def ask(self, head: bytes, stdin: bytes) -> asyncio.Future[wire.Frame] | None:
+        """Send a request; its answer's payload comes read into memory.
+
+        Returns:
+            The answer, or `LaneLostError` when the lane ends before it answers; None when the
+            lane was already dead, so that nothing was started.
 
         Raises:
-            LaneLostError: through the future, when the lane ends before it answers.
+            OSError: this process could not send it.
         """
-        reply = self.expect()
         try:
             wire.send(self._sock, wire.RUN, head, wire.Payload(stdin))
-        except OSError:
+        except (ConnectionError, BlockingIOError):
             self.lose()
-        return reply
+            return None
+        return self.expect()
 
     def expect(self) -> asyncio.Future[wire.Frame]:
         """Return a new future of the outstanding answer."""
@@ -130,14 +134,27 @@ class GuardLink:
         """The guard's process id."""
         return self._process.pid
 
-    def fork_lane(self) -> LaneLink:
-        """Return a new lane, which may still be starting: what is sent to it waits."""
+    def fork_lane(self) -> LaneLink | None:
+        """Return a new lane, which may still be starting: what is sent to it waits.
+
+        Returns:
+            The lane; None when the guard was already dead.
+
+        Raises:
+            OSError: this process could not ask for it.
+        """
         self._lanes += 1
         number = self._lanes
         self._gone[number] = self._loop.create_future()
         ours, theirs = wire.pair()
-        with theirs, contextlib.suppress(OSError):  # a dead guard shows on the lane's socket
-            wire.send(self._sock, wire.FORK, wire.LANE.pack(number, 0), lane=theirs.fileno())
+        with theirs:
+            try:
+                head = wire.LANE.pack(number, 0)
+                wire.send(self._sock, wire.FORK, head, lane=theirs.fileno())
+            except (ConnectionError, BlockingIOError):
+                ours.close()
+                self._lose()
+                return None
         return LaneLink(ours, number)
 
     async def gone(self, lane: LaneLink, patience_s: float) -> int:
