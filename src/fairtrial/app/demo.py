@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -34,7 +36,9 @@ def demo(bench: Bench, request: Request) -> DemoReport:
     if keep is not None and keep.exists():
         raise UsageError("exists already", where=str(keep), fix="name a folder that does not exist")
     with _folder(keep) as folder:
-        inside = dataclasses.replace(bench, home=folder / STORE, cwd=folder, store_url=None)
+        inside = dataclasses.replace(
+            bench, home=folder / STORE, cwd=folder, store_url=None, environ=_with_this_python(bench)
+        )
         try:
             dataset_add(inside, AddRequest("invoices", (folder / "cases.jsonl",)))
             baseline = _run(inside, "baseline")
@@ -42,6 +46,12 @@ def demo(bench: Bench, request: Request) -> DemoReport:
         finally:
             inside.close()
     return DemoReport(baseline, candidate, keep)
+
+
+def _with_this_python(bench: Bench) -> dict[str, str]:
+    """Return the environment in which `python3` is the Python that runs fairtrial."""
+    folders = [str(Path(sys.executable).parent), bench.environ.get("PATH", os.defpath)]
+    return {**bench.environ, "PATH": os.pathsep.join(folders)}
 
 
 def _run(bench: Bench, name: str) -> ExperimentReport:

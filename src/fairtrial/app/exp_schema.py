@@ -8,7 +8,7 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.reports.document import DocumentReport, document
 from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.app.requests.exp_schema import Request
-from fairtrial.graders.registry import GRADERS, SHARED_SCHEMA
+from fairtrial.graders.registry import grader_schemas
 from fairtrial.model.json import Json
 from fairtrial.schema.json_schema import json_schema
 from fairtrial.tasks.registry import TASKS
@@ -45,7 +45,7 @@ def spec_schema() -> dict[str, Json]:
     properties["graders"]["items"] = {
         "anyOf": [
             {"type": "string", "description": "A kind, or the path of a file that holds a grader"},
-            *GRADERS.schemas(SHARED_SCHEMA),
+            *grader_schemas(),
         ]
     }
     return {
