@@ -241,6 +241,15 @@ def test_too_large_a_response_names_the_option() -> None:
     assert str(problem) == "more than 50,000 bytes in the response (option 'max_output')"
 
 
+def test_a_huge_error_page_keeps_its_status() -> None:
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(status=502, text="bad gateway " + "x" * 1_000_000)
+
+    (problem,) = _ask(answer, call_of("x"), max_output=50_000)
+    assert isinstance(problem, InfraError)
+    assert str(problem).startswith("HTTP 502 from POST")
+
+
 @pytest.mark.parametrize("headers_first", [False, True])
 def test_over_the_time_limit(headers_first: bool) -> None:  # noqa: FBT001  # a parameter of the test
     async def answer(request: web.Request) -> web.StreamResponse:
@@ -268,6 +277,17 @@ def test_a_redirect_on_the_same_host_is_followed(status: int, method: str) -> No
     assert isinstance(result, TaskResult)
     assert (result.output["path"], result.output["method"]) == ("/there", method)
     assert result.output["body"] == ('"in"' if method == "POST" else "")
+
+
+def test_a_moved_put_stays_a_put() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        if request.path == "/x":
+            return web.Response(status=302, headers={"Location": "/there"})
+        return await _mirror(request)
+
+    (result,) = _ask(answer, call_of("in"), method="PUT")
+    assert isinstance(result, TaskResult)
+    assert (result.output["method"], result.output["body"]) == ("PUT", '"in"')
 
 
 @pytest.mark.parametrize(

@@ -23,8 +23,9 @@ _CONNECT_LIMIT_S = 30.0
 """Seconds for name, connection and TLS, when there is no time limit either: a host that drops
 packets never answers."""
 _KEEP_ALIVE_S = 60.0
-_SAME_METHOD = (307, 308)
-_REDIRECTS = (301, 302, 303, *_SAME_METHOD)
+_KEPT_OF_AN_ERROR = 4096
+"""Bytes read of a response that is no output: enough to show what it says."""
+_REDIRECTS = (301, 302, 303, 307, 308)
 
 
 @dataclass(slots=True)
@@ -101,7 +102,7 @@ class HttpTask:
                 if answer.status not in _REDIRECTS or target is None:
                     return await self._read(answer)
                 url = self._redirected(url, target)
-                if answer.status not in _SAME_METHOD and method != "HEAD":
+                if _becomes_get(answer.status, method):
                     method, payload = "GET", None
         raise TaskError(f"{plan.shown}: more than {_MOST_REDIRECTS} redirects")
 
@@ -120,15 +121,15 @@ class HttpTask:
         return target
 
     async def _read(self, answer: aiohttp.ClientResponse) -> Response:
+        most = self.plan.max_output if answer.ok else _KEPT_OF_AN_ERROR
         body = bytearray()
         async for chunk in answer.content.iter_any():
             body += chunk
-            if len(body) > self.plan.max_output:
+            if len(body) > most:
                 answer.close()
-                raise TaskError(
-                    f"more than {self.plan.max_output:,} bytes in the response "
-                    "(option 'max_output')"
-                )
+                break
+        if answer.ok and len(body) > most:
+            raise TaskError(f"more than {most:,} bytes in the response (option 'max_output')")
         return Response(
             status=answer.status,
             media_type=answer.content_type,
@@ -150,6 +151,11 @@ def proxy_for(url: str, environ: Mapping[str, str]) -> str | None:
     if proxy_bypass_environment(target.host_port_subcomponent, bypass):
         return None
     return variables.get(f"{target.scheme}_proxy") or variables.get("all_proxy")
+
+
+def _becomes_get(status: int, method: str) -> bool:
+    # What every client does: the letter of RFC 9110 keeps the method of a 301 or 302.
+    return method == "POST" if status in (301, 302) else status == 303 and method != "HEAD"
 
 
 def _data(payload: bytes | None) -> bytes | io.BytesIO | None:
