@@ -215,6 +215,11 @@ def test_hidden_characters_become_visible() -> None:
     assert visible("a\x00b\u202ec\ud800\U000e0041\r\n\té😀") == (
         "a\\x00b\\u202ec\\ud800\\U000e0041\n\té😀"
     )
+    hidden = (
+        "\x00\x1f\x7f\x85\u061c\u200b\u200f\u202e\u2065\u2069\ufeff\ud800\ufdd0\uffff\U000e007f"
+    )
+    assert visible(hidden).count("\\") == len(hidden)
+    assert not any(visible(one) == one for one in hidden)
     assert one_line(" a\n\n b\u2028", 100) == "a b\\u2028"
     assert one_line("x" * 1000, 10) == "x" * 9 + "…"
     assert preview("x" * 12, 10) == "xxxxxxxxxx\n… 2 more characters"

@@ -279,6 +279,10 @@ BAD = [
     ("a.yaml", b"- input: 1\n- input: \xff", "a.yaml:2: the file is not UTF-8", "0xff"),
     ("a.yaml", "- 1\n", "a.yaml:1: a case must be an object", "this is a number"),
     ("a.yaml", "- input: " + "[" * 99_999, "a.yaml", "nest"),
+    ("a.yaml", "- input: " + "[" * 700 + "]" * 700, "a.yaml:1", "nested too deeply"),
+    ("a.yaml", "- input: " + "9" * 5000, "a.yaml:1", "finite"),
+    ("a.jsonl", json.dumps({"k" * 9999: 1, "input": 1}), "a.jsonl:1", "unknown 'kkk"),
+    ("a.jsonl", json.dumps(dict.fromkeys(map(str, range(999)))), "a.jsonl:1", "and 987 more"),
     ("a.yaml", "- input: 1\n- input: 1", "a.yaml:2", "it stands at a.yaml:1"),
 ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fairtrial.interchange.dataset_files.columns import Columns, Extra
-from fairtrial.interchange.dataset_files.records import kind_of
+from fairtrial.interchange.dataset_files.records import kind_of, listed
 from fairtrial.model.case import DEFAULT_CONDITION, Case, case_id_of
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
@@ -67,7 +67,7 @@ class Assembler:
                 return values.pop(self._input[0])
             return {name: values.pop(name) for name in self._input}
         except KeyError as error:
-            has = ", ".join(map(repr, values)) or "no other key"
+            has = listed(values) or "no other key"
             raise UsageError(
                 f"the case has no {error.args[0]!r}",
                 why=f"it has {has}",
@@ -122,7 +122,7 @@ class Assembler:
             return metadata
         if not self._extra_is_metadata:
             raise UsageError(
-                unknown_name(next(iter(values)), self._known()),
+                unknown_name(next(iter(values))[:60], self._known()),
                 fix=f"put facts about the case into {self._metadata!r}, "
                 "or keep unknown keys there with --extra metadata",
             )

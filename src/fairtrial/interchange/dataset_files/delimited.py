@@ -15,7 +15,7 @@ from enum import Enum
 
 from fairtrial.interchange.dataset_files.columns import Columns
 from fairtrial.interchange.dataset_files.json_text import BrokenJson, decode
-from fairtrial.interchange.dataset_files.records import Record, broken
+from fairtrial.interchange.dataset_files.records import Record, broken, listed
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
 
@@ -118,7 +118,7 @@ def _refuse_header(role: str, name: str, texts: Sequence[str], where: str) -> No
     raise UsageError(
         f"there is no column {name!r} for the {role}",
         where=where,
-        why=f"the file's columns are {', '.join(map(repr, texts))}",
+        why=f"the file's columns are {listed(texts)}",
         fix=fix,
     )
 

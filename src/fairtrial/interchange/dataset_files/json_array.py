@@ -13,7 +13,13 @@ from fairtrial.interchange.dataset_files.json_text import (
     raw_items,
     raw_members,
 )
-from fairtrial.interchange.dataset_files.records import Record, broken, check_object, kind_of
+from fairtrial.interchange.dataset_files.records import (
+    Record,
+    broken,
+    check_object,
+    kind_of,
+    listed,
+)
 from fairtrial.model.errors import UsageError
 
 _BETWEEN = re.compile(rb"[\s,]*")
@@ -63,16 +69,12 @@ def _items(data: bytes, source: str) -> tuple[int, list[msgspec.Raw]]:
     members = raw_members(data)
     cases = bytes(members.get("cases", b""))
     if set(members) != {"cases"} or not cases.startswith(b"["):
+        keys = f"the keys {listed(members)}" if members else "no key"
         raise UsageError(
-            f"the file holds one object with {_names(members)}, not an array of cases",
+            f"the file holds one object with {keys}, not an array of cases",
             where=source,
             fix='write [{"input": …}, …] or {"cases": [{"input": …}, …]}; '
             "one object a line is JSONL (.jsonl)",
         )
     # The text of the array may come earlier only as a part of itself: it is the only member.
     return data.index(cases) + 1, raw_items(cases)
-
-
-def _names(members: dict[str, msgspec.Raw]) -> str:
-    shown = ", ".join(repr(name) for name in list(members)[:8])
-    return f"the keys {shown}" if shown else "no key"

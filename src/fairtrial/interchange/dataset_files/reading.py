@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
 
-from fairtrial.interchange.dataset_files import delimited, json_array, jsonl, yaml_documents
+from fairtrial.interchange.dataset_files import delimited, json_array, jsonl
 from fairtrial.interchange.dataset_files.assembling import Assembler
 from fairtrial.interchange.dataset_files.columns import STDIN, Columns, Extra, Format, format_of
 from fairtrial.interchange.dataset_files.json_text import BrokenJson, bad_utf8
@@ -92,6 +92,9 @@ def _records(stream: BinaryIO, path: Path, chosen: Format, columns: Columns) -> 
     if chosen is Format.JSON:
         return json_array.read(stream.read(), source)
     if chosen is Format.YAML:
+        # PyYAML takes 20 ms to import; only who reads YAML pays.
+        from fairtrial.interchange.dataset_files import yaml_documents  # noqa: PLC0415
+
         return yaml_documents.read(stream.read(), source)
     return delimited.read(_lines(stream, path), source, _DELIMITERS[chosen], columns)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from itertools import islice
 from typing import TypeAlias
 
 from fairtrial.interchange.dataset_files.json_text import BrokenJson
@@ -45,3 +47,10 @@ def broken(what: str, where: str, problem: BrokenJson) -> UsageError:
     """Return the error for JSON that cannot be read."""
     column = "" if problem.column is None else f" at column {problem.column}"
     return UsageError(what, where=where, why=problem.why + column)
+
+
+def listed(names: Collection[str]) -> str:
+    """Return names for a message, which stays readable when there are thousands."""
+    shown = ", ".join(repr(name[:60]) for name in islice(names, 12))
+    left = len(names) - 12
+    return f"{shown} and {left} more" if left > 0 else shown

@@ -57,7 +57,10 @@ def read(data: bytes, source: str) -> Iterator[Record]:
     for document in _documents(text, source):
         for node in _case_nodes(document, source):
             line = node.start_mark.line + 1
-            value = _Values(source).of(node)
+            try:
+                value = _Values(source).of(node)
+            except RecursionError:
+                raise _too_deep(f"{source}:{line}") from None
             check_object(value, f"{source}:{line}")
             yield line, value
 
@@ -77,10 +80,14 @@ def _documents(text: str, source: str) -> Iterator[Node]:
             why = str(error).partition("\n")[0]
             raise UsageError("the file is not YAML", where=f"{source}:{line}", why=why) from None
         except RecursionError:
-            raise UsageError("the file is nested too deeply", where=source) from None
+            raise _too_deep(source) from None
         if document is None:
             return
         yield document
+
+
+def _too_deep(where: str) -> UsageError:
+    return UsageError("the file is nested too deeply", where=where)
 
 
 def _case_nodes(document: Node, source: str) -> list[Node]:
@@ -134,7 +141,7 @@ class _Values:
             if not isinstance(key, ScalarNode):
                 raise self._refusal(key, "a key must be a text")
             if key.value in value:
-                raise self._refusal(key, f"the key {key.value!r} comes twice")
+                raise self._refusal(key, f"the key {key.value[:60]!r} comes twice")
             value[key.value] = self.of(item)
         return value
 
@@ -151,8 +158,8 @@ class _Values:
             try:
                 return decode(text)
             except BrokenJson:
-                raise self._refusal(node, f"{text} is not a finite number") from None
-        raise self._refusal(node, f"{text!r} with the tag !!{tag} is not JSON")
+                raise self._refusal(node, f"{text[:60]} is not a finite number") from None
+        raise self._refusal(node, f"{text[:60]!r} with the tag !!{tag} is not JSON")
 
     def _refusal(self, node: Node, why: str) -> UsageError:
         where = f"{self._source}:{node.start_mark.line + 1}"

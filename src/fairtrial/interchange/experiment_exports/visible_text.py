@@ -20,6 +20,8 @@ _HIDDEN = re.compile(
 
 def visible(text: str) -> str:
     r"""Return text with hidden characters as escapes, e.g. a right-to-left mark as `\u200f`."""
+    if text.isprintable():  # true of no hidden character, and much faster
+        return text
     return _HIDDEN.sub(_escape, text.replace("\r\n", "\n"))
 
 
