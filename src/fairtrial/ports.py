@@ -305,7 +305,11 @@ class ExperimentStore(Protocol):
         ...
 
     def reopen(self, experiment_id: str, policy: Mapping[str, Json], now: datetime) -> None:
-        """Mark an unfinished (or, for a retry of errors, finished) experiment as running again."""
+        """Mark an unfinished (or, for a retry of errors, finished) experiment as running again.
+
+        Raises:
+            RefusedError: another process of this machine is at it.
+        """
         ...
 
     def close_experiment(

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from fairtrial.store.opening import Store, open_store
-from fairtrial.testing.store import NOON, DatasetStoreContract, ExperimentStoreContract
+from fairtrial.testing.store.datasets import DatasetStoreContract
+from fairtrial.testing.store.experiments import ExperimentStoreContract
+from fairtrial.testing.store.facts import NOON
 
 
 class TestSqliteDatasets(DatasetStoreContract):

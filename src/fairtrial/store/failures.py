@@ -62,10 +62,12 @@ def translated(path: Path) -> Iterator[None]:
     """
     try:
         yield
-    except DBAPIError as error:
-        raise _of_database(path, error.orig or error) from error
-    except sqlite3.Error as error:
-        raise _of_database(path, error) from error
+    except (DBAPIError, sqlite3.Error) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        told = _OF_SQLITE.get(getattr(cause, "sqlite_errorcode", 0) & 0xFF)
+        if told is None:
+            raise
+        raise _error(path, told, str(cause)) from error
     except PoolTimeout as error:
         raise _error(path, _LOCKED, "every connection of this process is in use") from error
     except OSError as error:
@@ -82,14 +84,6 @@ def not_a_store(path: Path, why: str) -> StoreError:
 def damaged(path: Path, why: str) -> StoreError:
     """Return the error of a store whose content is not what was written."""
     return _error(path, _DAMAGED, why)
-
-
-def _of_database(path: Path, error: BaseException) -> BaseException:
-    code = getattr(error, "sqlite_errorcode", None)
-    told = None if code is None else _OF_SQLITE.get(code & 0xFF)
-    if told is None:
-        return error
-    return _error(path, told, str(error))
 
 
 def _error(path: Path, told: tuple[str, str], why: str) -> StoreError:

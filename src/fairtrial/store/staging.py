@@ -82,8 +82,8 @@ class Staging:
         """
         waiting = iter(cases)
         # The caller's iterator runs outside: its own errors must not look like the store's.
-        while chunk := list(islice(waiting, _CASES_AT_ONCE)):
-            rows = [self._row(case) for case in chunk]
+        # Each case is let go when it is packed, because one may take megabytes.
+        while rows := [self._row(case) for case in islice(waiting, _CASES_AT_ONCE)]:
             with self._transaction() as cursor:
                 self._insert.run_many(cursor, rows)
         self._refuse_twins()

@@ -5,7 +5,6 @@ Alembic, half a second of imports, is needed only when there is something to mig
 
 from __future__ import annotations
 
-import contextlib
 import os
 import sqlite3
 from contextlib import closing
@@ -36,14 +35,23 @@ def create(path: Path) -> None:
     partial = path.with_name(f"{path.name}.{os.urandom(8).hex()}.partial")
     try:
         database = Database(partial, busy_timeout_s=1)
-        with contextlib.closing(database):
+        with closing(database):
             _make_tables(database)
-        # Another process may be faster; its database is as good.
-        with contextlib.suppress(FileExistsError):
-            path.hardlink_to(partial)
+        _put(partial, path)
     finally:
         for suffix in ("", "-wal", "-shm"):
             partial.with_name(partial.name + suffix).unlink(missing_ok=True)
+
+
+def _put(partial: Path, path: Path) -> None:
+    """Give a finished file its name, unless another process was faster: its file is as good."""
+    try:
+        path.hardlink_to(partial)
+    except FileExistsError:
+        pass
+    except OSError:
+        # A file system without links; there, the slower process wins.
+        partial.replace(path)
 
 
 def ensure_current(database: Database, migrations: Path = MIGRATIONS) -> None:

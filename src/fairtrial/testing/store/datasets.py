@@ -150,7 +150,9 @@ class DatasetStoreContract:
         }.items():
             assert store.datasets.version(ref) == wanted
 
-    @pytest.mark.parametrize("ref", ["bug", "bugs@2", "bugs@ffffff", "bugs@fff%", "other@1", ""])
+    @pytest.mark.parametrize(
+        "ref", ["bug", "bugs@0", "bugs@2", "bugs@ffffff", "bugs@fff%", "other@1", ""]
+    )
     def test_what_is_not_there_is_said_to_be_missing(self, store: Store, ref: str) -> None:
         """The error says what to do."""
         store.datasets.add_version("bugs", _cases("a"))

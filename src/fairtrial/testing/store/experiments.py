@@ -12,7 +12,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from fairtrial.model.errors import NotFoundError, StoreError
-from fairtrial.model.experiment import Experiment, ExperimentState, Status, Totals
+from fairtrial.model.experiment import (
+    Experiment,
+    ExperimentState,
+    GraderTotals,
+    Status,
+    Totals,
+)
+from fairtrial.model.json import Json
 from fairtrial.model.row import Row
 from fairtrial.model.score import Score
 from fairtrial.model.task import ProcessUsage, Tokens
@@ -171,6 +178,20 @@ class ExperimentStoreContract:
             "late",
         ]
 
+    @pytest.mark.parametrize("graders", [None, [], ["exact"], [{"name": "last"}, {"kind": "x"}]])
+    def test_graders_that_the_spec_does_not_name_come_last(
+        self, store: Store, graders: Json
+    ) -> None:
+        """Their totals are kept all the same, in the order they were met."""
+        experiment = an_experiment(2, spec={"graders": graders})
+        store.experiments.open_experiment(experiment, [0])
+        store.experiments.record(experiment.id, [a_trial(), a_trial("b")], NOON)
+        named = [] if graders in (None, [], ["exact"]) else [GraderTotals("last", 0, 0, None, 0)]
+        assert list(store.experiments.grader_totals(experiment.id)) == [
+            *named,
+            GraderTotals("exact", 2, 2, 1.0, 2),
+        ]
+
     @pytest.mark.parametrize("size", [0, 8_000, 9_000, 100_000, 3_000_000])
     def test_an_output_of_any_size_comes_back(
         self, store: Store, experiment: Experiment, size: int
@@ -232,7 +253,7 @@ class ExperimentStoreContract:
         assert_aggregates(store.experiments, experiment, [*small, last])
 
     @settings(
-        max_examples=60,
+        max_examples=40,
         deadline=None,
         derandomize=True,
         suppress_health_check=[

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
-
-import pytest
 
 from fairtrial.model.case import CaseKey
 from fairtrial.model.experiment import Experiment, GraderTotals, Provenance, Totals
@@ -167,5 +166,10 @@ def assert_aggregates(
 def _assert_close(kept: Totals | Row | GraderTotals, expected: Totals | Row | GraderTotals) -> None:
     for name in expected.__slots__:
         value = getattr(expected, name)
-        told = pytest.approx(value, rel=1e-9, abs=1e-12) if isinstance(value, float) else value
-        assert getattr(kept, name) == told, name
+        told = getattr(kept, name)
+        same = (
+            math.isclose(told, value, rel_tol=1e-9, abs_tol=1e-12)
+            if isinstance(value, float) and isinstance(told, float)
+            else told == value
+        )
+        assert same, f"{name} is {told}, not {value}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 from alembic import op
 
@@ -12,11 +10,6 @@ down_revision = None
 
 _ID = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 _TEXT = sa.String().with_variant(sa.String(collation="C"), "postgresql")
-
-
-def _where(condition: str) -> dict[str, Any]:
-    """Return the condition of a partial index for each database."""
-    return {"sqlite_where": sa.text(condition), "postgresql_where": sa.text(condition)}
 
 
 def upgrade() -> None:
@@ -98,7 +91,7 @@ def _experiments() -> None:
     )
     op.create_index("experiment_name", "experiment", ["name", "ref"])
     op.create_index(
-        "experiment_unfinished", "experiment", ["ref"], **_where("status <> 'finished'")
+        "experiment_unfinished", "experiment", ["ref"], sqlite_where=sa.text("status <> 'finished'")
     )
     op.create_table(
         "cause_tally",
@@ -185,19 +178,19 @@ def _trials() -> None:
         "trial_row_failed",
         "trial_row",
         ["experiment_id", "case_id", "condition", "arm"],
-        **_where("failed > 0"),
+        sqlite_where=sa.text("failed > 0"),
     )
     op.create_index(
         "trial_row_flaky",
         "trial_row",
         ["experiment_id", "case_id", "condition", "arm"],
-        **_where("passed > 0 AND failed > 0"),
+        sqlite_where=sa.text("passed > 0 AND failed > 0"),
     )
     op.create_index(
         "trial_row_undecided",
         "trial_row",
         ["experiment_id", "case_id", "condition", "arm"],
-        **_where("undecided > 0"),
+        sqlite_where=sa.text("undecided > 0"),
     )
     op.create_table(
         "superseded",
@@ -232,7 +225,10 @@ def _trials() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_index(
-        "trial_cause", "trial", ["experiment_id", "cause"], **_where("cause IS NOT NULL")
+        "trial_cause",
+        "trial",
+        ["experiment_id", "cause"],
+        sqlite_where=sa.text("cause IS NOT NULL"),
     )
     op.create_table(
         "score",
