@@ -28,11 +28,12 @@ def ends() -> Iterator[tuple[socket.socket, socket.socket]]:
 
 
 class TestWire:
-    @pytest.mark.parametrize("head", [b"", b"h" * 100, b"\0" * 2_000_000])
-    @pytest.mark.parametrize("data", [b"", os.urandom(100), os.urandom(3_000_000)])
+    @pytest.mark.parametrize("head_size", [0, 100, wire.INLINE, 2_000_000])
+    @pytest.mark.parametrize("size", [0, 100, wire.INLINE, 3_000_000])
     def test_a_frame_of_any_size_fits_into_an_empty_socket(
-        self, ends: tuple[socket.socket, socket.socket], head: bytes, data: bytes
+        self, ends: tuple[socket.socket, socket.socket], head_size: int, size: int
     ) -> None:
+        head, data = os.urandom(head_size), os.urandom(size)
         ends[0].settimeout(0)
         wire.send(ends[0], wire.RUN, head, wire.Payload(data))
         receiver = wire.Receiver(ends[1])
@@ -173,3 +174,34 @@ def test_peak_memory_of_a_lane_is_small() -> None:
 
     assert asyncio.run(work()) < 20e6
     assert signal.getsignal(signal.SIGCHLD) == signal.SIG_DFL  # the runner's own is untouched
+
+
+def test_without_subreapers_the_process_group_and_the_tree_are_killed(tmp_path: Path) -> None:
+    """Stands for systems other than Linux: the same code, in a process that adopts no orphans."""
+    source = (
+        "import math, os, select, sys\n"
+        "from fairtrial.workspaces.host import lane, wire\n"
+        "from fairtrial.workspaces.host.program import Program\n"
+        "wakeup, poll, events = lane.wake_on_child(), select.poll(), {}\n"
+        "poll.register(wakeup, select.POLLIN)\n"
+        "for script, limit in (('sleep 61.5 & echo out', math.inf),\n"
+        "                      ('trap : TERM; setsid sleep 61.5; wait', 0.3)):\n"
+        "    program = Program(poll, events, adopts=False)\n"
+        "    events[wakeup] = lambda: (lane.drain(wakeup), program.child_ended())\n"
+        "    argv, env = [b'sh', b'-c', script.encode()], [b'PATH=/bin:/usr/bin']\n"
+        "    request = wire.Request(argv, env, os.getcwdb(), limit, 1000)\n"
+        "    done, output = program.run(request, wire.Payload())\n"
+        "    print(output.read(), bool(done.flags & wire.TIMED_OUT))\n"
+    )
+    command = [sys.executable, "-c", source]
+    result = subprocess.run(command, check=True, capture_output=True, cwd=tmp_path, timeout=30)
+    assert result.stdout.splitlines() == [b"b'out\\n' False", b"b'' True"]
+    left = [p for p in descendants.processes() if not p.dead and b"61.5" in arguments(p.pid)]
+    assert left == []
+
+
+def arguments(pid: int) -> list[bytes]:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []

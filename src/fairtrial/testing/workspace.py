@@ -265,7 +265,7 @@ class WorkspaceContract:
         assert result.timed_out
         assert result.stdout == b"begun cleaned"
         assert result.usage.exit_status == 3
-        assert 1.0 <= result.duration_s < 1.4
+        assert result.duration_s >= 1.0
 
     def test_the_time_limit_ends_what_ignores_sigterm(
         self, workspace: Workspace, tmp_path: Path
@@ -326,7 +326,7 @@ class WorkspaceContract:
         left: list[int] = []
 
         async def work() -> ProcessResult:
-            result = await workspace.run(program(*brood.argv(), cwd=tmp_path, time_limit_s=1.0))
+            result = await workspace.run(program(*brood.argv(), cwd=tmp_path, time_limit_s=2.0))
             left.extend(brood.alive())
             return result
 
@@ -465,11 +465,13 @@ class WorkspaceContract:
     ) -> None:
         source = (
             "import os, time\n"
+            "orphan_lives, held = os.pipe()\n"
             "if os.fork() == 0:\n"
             "    if os.fork() == 0:\n"
             "        while time.process_time() < 0.15: pass\n"
             "    os._exit(0)\n"
-            "os.wait()\n"
+            "os.close(held)\n"
+            "os.read(orphan_lives, 1)\n"
         )
         result = run(workspace, python(source, cwd=tmp_path))
         assert result.usage.cpu_s >= 0.1

@@ -13,7 +13,7 @@ from . import descendants, spawn, wire
 
 TERM_GRACE_S = 0.5
 """How long a program may take to clean up after SIGTERM, before SIGKILL."""
-LINGER_S = 0.2
+LINGER_S = 0.5
 """How long a child that still holds standard output may write after the program has exited.
 
 In `exec > >(tee log)` the shell exits before `tee` has passed everything on.
