@@ -70,24 +70,15 @@ def _collector(options: Sequence[Option]) -> Any:
 
 
 def _parameter(option: Option) -> inspect.Parameter:
-    kind = _kind(option)
     line = option.command_line
     names = [name for name in (option.flag, line.short) if name]
-    about = Parameter(name=names, negative=())
-    if line.positional:
-        about = Parameter(negative=())
-    default = inspect.Parameter.empty if option.required else None
-    several = line.positional and get_origin(kind) is list
+    about = Parameter(negative=()) if line.positional else Parameter(name=names, negative=())
+    kind = _kind(option)
     return inspect.Parameter(
         option.name,
-        inspect.Parameter.POSITIONAL_OR_KEYWORD
-        if line.positional
-        else inspect.Parameter.KEYWORD_ONLY,
-        default=default,
-        annotation=Annotated[
-            kind if option.required else kind | None,
-            Parameter(negative=(), consume_multiple=True) if several else about,
-        ],
+        inspect.Parameter.POSITIONAL_ONLY if line.positional else inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if option.required else None,
+        annotation=Annotated[kind if option.required else kind | None, about],
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import traceback
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,8 @@ def _watched(verb: Verb, bench: Bench, request: Any) -> Any:
     from fairtrial.cli.interrupts import stoppable  # noqa: PLC0415  # only for runs
     from fairtrial.cli.progress import watched  # noqa: PLC0415
 
-    with stoppable(bench.control), watched(bench) as watched_bench:
+    # What a task in this process prints must not end up in the report.
+    with redirect_stdout(sys.stderr), stoppable(bench.control), watched(bench) as watched_bench:
         return function(watched_bench, request)
 
 
