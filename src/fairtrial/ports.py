@@ -65,7 +65,10 @@ class Task(Protocol):
 class Grader(Protocol):
     """Turns an output into a grade. `open` and `close` as for a task."""
 
-    spec: GraderSpec
+    @property
+    def spec(self) -> GraderSpec:
+        """What the user wrote; the engine and the verdict read it, nothing changes it."""
+        ...
 
     async def open(self) -> None:
         """Acquire what all calls share."""

@@ -139,6 +139,8 @@ def _over_limit(problem: TrialTimeout, scores: Sequence[Score]) -> Ruling:
 def _finite(value: object) -> tuple[float | None, str | None]:
     if value is None:
         return None, None
+    if type(value) is float and math.isfinite(value):  # nearly always, and ten times faster
+        return value, None
     # The type is a promise that graders written by users break: "0.5" is an answer off the menu.
     try:
         number = float(value) if isinstance(value, Real) else None

@@ -19,6 +19,8 @@ DEFAULT_THRESHOLD = 0.5
 async def grade_all(graders: Sequence[Grader], subject: Subject) -> tuple[Score, ...]:
     """Return one score a grader, in their order; graders that wait for something wait together."""
     waiting = [grader for grader in graders if not isinstance(grader, InProcessGrader)]
+    if not waiting:  # the common case, and thousands of them a second
+        return tuple([_judged(grader, subject) for grader in graders])  # type: ignore[arg-type]
     if len(waiting) > 1:
         async with asyncio.TaskGroup() as group:
             tasks = {id(grader): group.create_task(_asked(grader, subject)) for grader in waiting}

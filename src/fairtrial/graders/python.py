@@ -81,7 +81,9 @@ class Python:
             raise GraderError(_told(error, self.file)) from error
         if isinstance(answer, Grade):
             return answer if answer.value is None else grade_in(_as_mapping(answer))
-        return grade_in(float(answer) if isinstance(answer, bool) else answer)
+        if isinstance(answer, bool):
+            return Grade(float(answer), f"returned {answer}")
+        return grade_in(answer)
 
     async def close(self) -> None:
         """Do nothing."""

@@ -137,7 +137,10 @@ def grader_schemas() -> list[dict[str, Json]]:
 
 def _shared(value: Mapping[str, Json], where: str) -> Shared:
     given = {name: value[key] for key, name in _SHARED_KEYS.items() if key in value}
-    shared = decode(Shared, given, where)
+    try:
+        shared = decode(Shared, given, where)
+    except UsageError as error:
+        raise UsageError(error.what.replace("'negate'", "'not'"), where=error.where) from None
     for name in ("weight", "threshold"):
         number = getattr(shared, name)
         if number is not None and not math.isfinite(number):
