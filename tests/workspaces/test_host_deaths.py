@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from fairtrial.model.errors import Undecidable
-from fairtrial.testing.workspace import PATIENCE_S, Brood, program, until, use
+from fairtrial.testing.workspace import PATIENCE_S, Brood, program, python, until, use
 from fairtrial.workspaces.host import descendants
 from fairtrial.workspaces.host.client import HostWorkspace
 
@@ -304,3 +304,17 @@ def test_lanes_keep_no_descriptors(tmp_path: Path) -> None:
         assert counts[0] == counts[1] == counts[2]
 
     use(workspace, work)
+
+
+@pytest.mark.parametrize("step", ["pass", "os.setsid()"])
+def test_a_chain_of_forks_that_never_holds_still_is_caught(tmp_path: Path, step: str) -> None:
+    workspace = HostWorkspace(1)
+    chain = Brood(tmp_path)  # for its marker
+    source = f"import os\nwhile True:\n    if os.fork(): os._exit(0)\n    {step}"
+
+    async def work() -> int:
+        result = await workspace.run(python(source, chain.marker, cwd=tmp_path))
+        assert chain.alive() == []
+        return result.killed
+
+    assert use(workspace, work) >= 1
