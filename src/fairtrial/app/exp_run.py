@@ -64,7 +64,8 @@ def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
     else:
         experiment = intent.state.experiment
         if len(intent.kept) == intent.plan.n_planned:
-            return experiment_report(bench.store.experiments, intent.state)
+            note = "nothing to resume: every trial is on record"
+            return experiment_report(bench.store.experiments, intent.state, note)
         policy = intent.plan.policy.content()
         bench.store.experiments.reopen(experiment.id, policy, bench.clock.now())
     run(Due(intent.plan, experiment, intent.kept), machinery, _world(bench, intent), bench.control)

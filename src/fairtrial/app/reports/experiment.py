@@ -36,6 +36,7 @@ class ExperimentReport:
         slowest_rows: Rows by mean duration, the slowest first.
         problems: Trials with a cause (task, limit, infra, …), the first few of each.
         next_steps: Command lines worth trying now, each with what it does.
+        note: What is unusual about this report, if anything.
     """
 
     schema: ClassVar[str] = "fairtrial.experiment/1"
@@ -49,6 +50,7 @@ class ExperimentReport:
     slowest_rows: Sequence[Row]
     problems: Mapping[Cause, Sequence[Trial]]
     next_steps: Sequence[tuple[str, str]]
+    note: str | None = None
 
     @property
     def exit_code(self) -> ExitCode:
@@ -71,6 +73,7 @@ class ExperimentReport:
                 for cause, trials in self.problems.items()
             },
             "next_steps": [{"command": c, "does": does} for c, does in self.next_steps],
+            "note": self.note,
             "exit_code": self.exit_code,
         }
 
@@ -89,7 +92,9 @@ def judged(state: ExperimentState) -> int:
     return state.totals.decided - state.totals.causes.get(Cause.TASK, 0)
 
 
-def experiment_report(store: ExperimentStore, state: ExperimentState) -> ExperimentReport:
+def experiment_report(
+    store: ExperimentStore, state: ExperimentState, note: str | None = None
+) -> ExperimentReport:
     """Return the report of a stored experiment; never reads more than a few of its trials."""
     experiment = state.experiment
 
@@ -106,6 +111,7 @@ def experiment_report(store: ExperimentStore, state: ExperimentState) -> Experim
         slowest_rows=rows(None, "slowest"),
         problems={cause: _with(store, experiment.id, cause) for cause in state.totals.causes},
         next_steps=_next_steps(state),
+        note=note,
     )
 
 

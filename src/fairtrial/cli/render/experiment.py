@@ -25,6 +25,8 @@ def render_experiment(
     report: ExperimentReport, console: Console, *, next_steps: bool = True
 ) -> None:
     """Print the summary: what it came to, per grader, what went wrong, what to do next."""
+    if report.note:
+        line(console, report.note, "yellow")
     _headline(report, console)
     _rate(report, console)
     _graders(report, console)
