@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    Connection,
     Select,
     TextClause,
     desc,
@@ -133,24 +134,21 @@ class TrialReader:
         self._where = where
 
     def __iter__(self) -> Iterator[Trial]:
-        with self._database.read() as connection:
-            named = select(grader_tally.c.position, grader_tally.c.grader).where(
-                grader_tally.c.experiment_id == self._experiment
-            )
-            graders = {row.position: row.grader for row in connection.execute(named)}
-        for page in self._pages():
-            scores = self._scores(page, graders)
+        for page, scores in self._pages():
             for found in page:
                 yield self._trial(found, scores.get(found.id, ()))
 
-    def _pages(self) -> Iterator[Sequence[Any]]:
-        """Yield pages of trials; a page never holds a transaction open while it is looked at."""
+    def _pages(self) -> Iterator[tuple[Sequence[Any], dict[int, tuple[Score, ...]]]]:
+        """Yield pages of trials with their scores, both as of one moment.
+
+        No transaction is open while a page is looked at, so a slow reader keeps nothing alive.
+        """
         after: tuple[Any, ...] | None = None
         while True:
             with self._database.read() as connection:
                 page = connection.execute(self._page(after)).all()
-            if page:
-                yield page
+                scores = self._scores(connection, page)
+            yield page, scores
             if len(page) < _TRIALS_A_PAGE:
                 return
             last = page[-1]
@@ -203,24 +201,27 @@ class TrialReader:
             )
         )
 
-    def _scores(self, page: Sequence[Any], graders: dict[int, str]) -> dict[int, tuple[Score, ...]]:
+    def _scores(self, connection: Connection, page: Sequence[Any]) -> dict[int, tuple[Score, ...]]:
+        named = select(grader_tally.c.position, grader_tally.c.grader).where(
+            grader_tally.c.experiment_id == self._experiment
+        )
+        graders = {row.position: row.grader for row in connection.execute(named)}
         statement = (
             select(score)
             .where(score.c.trial_id.in_([found.id for found in page]))
             .order_by(score.c.trial_id, score.c.ordinal)
         )
         scores: dict[int, tuple[Score, ...]] = {}
-        with self._database.read() as connection:
-            for found in connection.execute(statement):
-                one = Score(
-                    grader=graders[found.grader],
-                    value=found.value,
-                    passed=found.passed,
-                    reason=found.reason,
-                    required=found.required,
-                    weight=found.weight,
-                )
-                scores[found.trial_id] = (*scores.get(found.trial_id, ()), one)
+        for found in connection.execute(statement):
+            one = Score(
+                grader=graders[found.grader],
+                value=found.value,
+                passed=found.passed,
+                reason=found.reason,
+                required=found.required,
+                weight=found.weight,
+            )
+            scores[found.trial_id] = (*scores.get(found.trial_id, ()), one)
         return scores
 
     def _trial(self, found: Any, scores: tuple[Score, ...]) -> Trial:

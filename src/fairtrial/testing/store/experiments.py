@@ -446,10 +446,11 @@ class ExperimentStoreContract:
         assert_aggregates(store.experiments, experiment, mixed)
 
     def test_trials_come_by_pages(self, store: Store, experiment: Experiment) -> None:
-        """Reading goes on while others are recorded."""
+        """Reading goes on while others are recorded, also with graders that are new."""
         trials = [a_trial(f"{n:04}", number) for n in range(300) for number in (1, 2)]
         store.experiments.record(experiment.id, trials, NOON)
         reading = iter(store.experiments.trials(experiment.id))
         got = [next(reading)]
-        store.experiments.record(experiment.id, [a_trial("zz")], NOON)
-        assert [*got, *reading] == [*trials, a_trial("zz")]
+        last = a_trial("zz", scores=(Score("new", 0.5, passed=True),))
+        store.experiments.record(experiment.id, [last], NOON)
+        assert [*got, *reading] == [*trials, last]
