@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairtrial.graders.json_values import first_difference, pointer_parts, resolve
+from fairtrial.graders.json_values import first_difference, pointer_parts, read_json, resolve
 from fairtrial.graders.number import number_in
 from fairtrial.graders.wording import common_prefix_length
 from fairtrial.model.errors import UsageError
@@ -130,6 +132,16 @@ def test_json(
     score = ask({"kind": "json", **options}, output, expected)
     assert score.value == value
     assert reason in (None, score.reason)
+
+
+@pytest.mark.parametrize("piece", ["\n", "```\n", "1,234", "1.1.", "-", "9"])
+def test_a_long_hostile_text_is_read_in_linear_time(piece: str) -> None:
+    text = "```json\n" + piece * 200_000
+    start = time.process_time()
+    number_in(text, "last")
+    with contextlib.suppress(ValueError):
+        read_json(text)
+    assert time.process_time() - start < 5  # a quadratic reader takes minutes
 
 
 def test_a_path_that_is_no_pointer_is_told_before_the_run(ask: Ask) -> None:
