@@ -6,7 +6,7 @@ An adapter is checked against its contract by a conformance class of `fairtrial.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -101,7 +101,7 @@ class ProcessCall:
     """
 
     argv: tuple[str, ...]
-    stdin: bytes
+    stdin: bytes = field(repr=False)
     env: Mapping[str, str]
     cwd: Path
     time_limit_s: float | None = None
@@ -121,7 +121,7 @@ class ProcessResult:
         killed: Processes it had left behind, which were then killed.
     """
 
-    stdout: bytes
+    stdout: bytes = field(repr=False)
     usage: ProcessUsage
     duration_s: float
     timed_out: bool = False
