@@ -14,12 +14,18 @@ from typing import Any
 
 from fairtrial.app.exp_schema import NOT_IN_A_SPEC, spec_schema
 from fairtrial.app.requests.exp_run import Request as RunRequest
-from fairtrial.app.verbs import GROUPS, VERBS, Verb
+from fairtrial.app.verbs import VERBS, Verb
 from fairtrial.cli.help import GLOBAL_OPTIONS, is_list
 from fairtrial.model.json import Json
 from fairtrial.schema.fields import JSON_OR_FILE, Option, options_of
 
 _MADE = "<!-- Made by `python -m fairtrial.cli.reference`; a change here is lost. -->"
+_SIGNS = (
+    ("minimum", "≥"),
+    ("exclusiveMinimum", ">"),
+    ("maximum", "≤"),
+    ("exclusiveMaximum", "<"),
+)
 _UNSAID = ("null", "[]", "{}")
 """Defaults whose meaning the text tells better: nothing was given."""
 
@@ -144,27 +150,22 @@ def _default(schema: Mapping[str, Json]) -> str:
 
 
 def _type(schema: Mapping[str, Json], option: Option | None = None) -> str:
+    """Return a type in words."""
     if option is not None and option.command_line.metavar == JSON_OR_FILE:
         return "list" if is_list(option) else "object, or a path of a file"
+    kind = str(schema.get("type", "any JSON"))
     if "enum" in schema:
-        return " or ".join(f"`{value}`" for value in schema["enum"] if value is not None)
-    if "anyOf" in schema:
+        kind = " or ".join(f"`{value}`" for value in schema["enum"] if value is not None)
+    elif "anyOf" in schema:
         kinds = dict.fromkeys(_type(part) for part in schema["anyOf"] if part.get("type") != "null")
-        return " or ".join(kinds)
-    match schema.get("type"):
-        case "array":
-            return f"list of {_type(schema['items'])}" if schema.get("items") else "list"
-        case "object" if isinstance(schema.get("additionalProperties"), dict):
-            values = schema["additionalProperties"]
-            return f"object of {_type(values)}" if values else "object"
-        case "integer" | "number" as kind:
-            return kind + _bounds(schema)
-        case "string":
-            return "text"
-        case None:
-            return "any JSON"
-        case kind:
-            return str(kind)
+        kind = " or ".join(kinds)
+    elif kind == "array":
+        kind = f"list of {_type(schema['items'])}" if schema.get("items") else "list"
+    elif kind == "object" and schema.get("additionalProperties"):
+        kind = f"object of {_type(schema['additionalProperties'])}"
+    elif kind == "string":
+        kind = "text"
+    return kind + _bounds(schema)
 
 
 def _bounds(schema: Mapping[str, Json]) -> str:

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from fairtrial.app.reports.informing import Informing
 from fairtrial.interchange.dataset_diff import DatasetDiff
+from fairtrial.interchange.experiment_exports.export import timestamp
 from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.dataset import DatasetVersion
 from fairtrial.model.json import Json
@@ -93,7 +94,7 @@ def version_json(version: DatasetVersion) -> dict[str, Json]:
         "version": version.number,
         "ref": version.ref,
         "digest": version.digest,
-        "created_at": version.created_at.isoformat(),
+        "created_at": timestamp(version.created_at),
         "n_cases": version.n_cases,
         "splits": dict(version.splits),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+from fairtrial.interchange.experiment_exports.export import timestamp
 from fairtrial.model.experiment import ExperimentState, GraderTotals
 from fairtrial.model.json import Json
 from fairtrial.model.row import Row
@@ -21,8 +22,8 @@ def state_json(state: ExperimentState) -> dict[str, Json]:
         "arms": list(experiment.arms),
         "status": state.status.value,
         "status_reason": state.status_reason,
-        "created_at": experiment.created_at.isoformat(),
-        "finished_at": state.finished_at.isoformat() if state.finished_at else None,
+        "created_at": timestamp(experiment.created_at),
+        "finished_at": timestamp(state.finished_at) if state.finished_at else None,
         "n_cases": experiment.n_cases,
         "trials": experiment.trials,
         "n_planned": experiment.n_planned,
@@ -31,7 +32,7 @@ def state_json(state: ExperimentState) -> dict[str, Json]:
         "failed": totals.failed,
         "undecided": totals.undecided,
         "causes": {cause.value: count for cause, count in totals.causes.items()},
-        "flaky_rows": totals.flaky_rows,
+        "n_flaky_rows": totals.flaky_rows,
         "cost_usd": totals.cost_usd,
         "n_costed": totals.costed,
         "duration_s": totals.duration_s,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from rich.console import Console
 
 from fairtrial.app.reports.experiments import ExperimentsReport
@@ -16,10 +18,17 @@ def render(report: ExperimentsReport, console: Console) -> None:
         line(console, "No experiment yet. Start with: fairtrial demo")
         return
     columns = ("Id", "Name", "Dataset", "Status", ">Passed", ">Undecided", ">Cost", "When")
-    table(console, columns, [_row(state) for state in report.states])
+    rows = [_row(state) for state in report.states]
+    # A terminal is narrow: what no experiment has is left out.
+    kept = [i for i, name in enumerate(columns) if _says_something(name, [r[i] for r in rows])]
+    table(console, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
     if report.more:
         last = report.states[-1].experiment.id
         line(console, f"Older ones: fairtrial exp list --before {last}", "dim")
+
+
+def _says_something(column: str, cells: Sequence[str]) -> bool:
+    return column not in (">Undecided", ">Cost") or any(cell not in ("0", "–") for cell in cells)
 
 
 def _row(state: ExperimentState) -> tuple[str, ...]:

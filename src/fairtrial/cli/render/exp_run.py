@@ -11,6 +11,7 @@ from fairtrial.app.reports.plan import PlanReport
 from fairtrial.cli.render.experiment import render_experiment
 from fairtrial.cli.render.lines import line
 from fairtrial.cli.render.words import counted
+from fairtrial.model.json import Json
 
 
 def render(report: ExperimentReport | PlanReport, console: Console) -> None:
@@ -40,9 +41,13 @@ def _plan(report: PlanReport, console: Console) -> None:
     ]
     first = ", ".join(f"{case_id} trial {trial}" for case_id, _, _, trial in report.first)
     lines += [
-        ("limits", ", ".join(f"{name} {value}" for name, value in report.policy.items())),
+        ("limits", ", ".join(_limit(name, value) for name, value in report.policy.items())),
         ("seed", str(report.seed)),
         ("first", f"{first}{' …' if to_run > len(report.first) else ''}" or "nothing"),
     ]
     for name, text in lines:
         line(console, f"  {name:<16} {text}")
+
+
+def _limit(name: str, value: Json) -> str:
+    return f"{name} {'none' if value is None else value}"

@@ -59,11 +59,19 @@ def more(console: Console, left: int) -> None:
 
 
 def table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: a column whose name starts with `>` is aligned to the right."""
-    shown = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
-    for column in columns:
+    """Print a table: a column whose name starts with `>` is aligned to the right.
+
+    The first column names the row and is never broken: it is there to be copied.
+    """
+    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for position, column in enumerate(columns):
         justify = "right" if column.startswith(">") else "left"
-        shown.add_column(column.removeprefix(">"), justify=justify, overflow="fold")  # type: ignore[arg-type]
+        shown.add_column(
+            column.removeprefix(">"),
+            justify=justify,  # type: ignore[arg-type]
+            overflow="fold",
+            no_wrap=position == 0,
+        )
     for row in rows:
         shown.add_row(*(Text(harmless(cell)) for cell in row))
     console.print(shown)
