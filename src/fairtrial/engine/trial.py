@@ -102,7 +102,7 @@ class TrialRunner:
         )
 
     async def _tries(self, lease: Lease, seed: int) -> Try:
-        jitter = random.Random(seed)  # noqa: S311  # spreads load, keeps no secret
+        jitter: random.Random | None = None
         limit = self.policy.trial_timeout_s
         deadline = None if limit is None else self.clock.monotonic() + limit
         tries = 0
@@ -112,6 +112,8 @@ class TrialRunner:
             last = await self._try(lease, seed, left, tries)
             if not isinstance(last.problem, InfraError):
                 return last
+            # Made only when needed: it takes longer than the rest of this function.
+            jitter = jitter or random.Random(seed)  # noqa: S311  # spreads load, keeps no secret
             wait = self._wait(last.problem, tries, jitter, deadline)
             if wait is None:
                 return last
