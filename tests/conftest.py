@@ -7,6 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# The same examples in every run: a check that fails today and not tomorrow helps nobody.
+# `--hypothesis-profile=explore` looks for new ones.
+settings.register_profile("repeat", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None, max_examples=2_000)
+settings.load_profile("repeat")
 
 
 @pytest.fixture(autouse=True)

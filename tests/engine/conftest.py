@@ -95,6 +95,7 @@ class Rig:
     control: Control = field(default_factory=Control)
     events: list[Event] = field(default_factory=list)
     crash_log: Callable[[BaseException], str] = no_crash
+    opened_before: bool = False
 
     def run(self, task: Task, kept: frozenset[TrialKey] = frozenset()) -> Ending:
         datasets = self.store.datasets
@@ -107,13 +108,20 @@ class Rig:
             crash_log=self.crash_log,
         )
         machinery = Machinery({"main": task}, (), equals_expected, HostWorkspace(slots=1))
-        return run(Due(self.plan, self.experiment, kept), machinery, world, self.control)
+        due = Due(self.plan, self.experiment, self.begin, kept)
+        return run(due, machinery, world, self.control)
+
+    def begin(self) -> None:
+        """Open the experiment, or open it again."""
+        store = self.store.experiments
+        if self.opened_before:
+            store.reopen(self.experiment.id, self.plan.policy.content(), self.clock.now())
+        else:
+            store.open_experiment(self.experiment, [case.position for case in self.plan.cases])
 
     def resumed(self) -> Rig:
         """The same experiment, opened again."""
-        policy = self.plan.policy.content()
-        self.store.experiments.reopen(self.experiment.id, policy, self.clock.now())
-        return Rig(self.store, self.plan, self.experiment, self.clock)
+        return Rig(self.store, self.plan, self.experiment, self.clock, opened_before=True)
 
     @property
     def recorded(self) -> set[TrialKey]:
@@ -160,7 +168,6 @@ def make_rig(store: Store) -> MakeRig:
             provenance=Provenance("0", "3", "host", "/"),
             created_at=clock.now(),
         )
-        store.experiments.open_experiment(experiment, range(n_cases))
         return Rig(store, plan, experiment, clock)
 
     return make

@@ -172,7 +172,7 @@ def test_a_streak_of_infrastructure_stops_the_run_and_a_resume_makes_it_whole(
     assert len(rig.recorded) == 5
     again = rig.resumed()
     lost = again.store.experiments.recorded_keys(again.experiment.id, frozenset({Cause.INFRA}))
-    assert again.run(ScriptedTask(echo), again.recorded - lost).status is Status.FINISHED
+    assert again.run(ScriptedTask(echo), frozenset(again.recorded - lost)).status is Status.FINISHED
     assert again.store.experiments.find(again.experiment.id).totals.passed == 50
 
 
@@ -259,18 +259,35 @@ def test_a_store_that_fails_ends_the_run_and_keeps_what_was_told(
     assert rig.store.experiments.find(rig.experiment.id).status is Status.STOPPED
 
 
-def test_a_failed_setup_ends_the_run_before_the_first_trial(make_rig: MakeRig) -> None:
+@pytest.mark.parametrize(("kind", "tries"), [("setup", 2), ("login", 1)])
+def test_a_failed_setup_is_tried_once_more_and_leaves_no_experiment(
+    make_rig: MakeRig, kind: str, tries: int
+) -> None:
     rig = make_rig()
 
     class NoSetup(ScriptedTask):
         async def open(self) -> None:
-            raise InfraError("no server", kind="setup")
+            self.opened += 1
+            raise InfraError("no server", kind=kind)
 
     task = NoSetup(echo)
     with pytest.raises(FairtrialError, match="setup failed: no server"):
         rig.run(task)
-    assert (task.calls, task.closed) == ([], 1)
-    assert rig.store.experiments.find(rig.experiment.id).status is Status.STOPPED
+    assert (task.calls, task.opened, task.closed) == ([], tries, 1)
+    assert rig.store.experiments.newest(1) == []
+    assert rig.events == []
+
+
+def test_a_setup_that_works_the_second_time_is_enough(make_rig: MakeRig) -> None:
+    rig = make_rig(n_cases=2)
+
+    class Slow(ScriptedTask):
+        async def open(self) -> None:
+            self.opened += 1
+            if self.opened == 1:
+                raise InfraError("not yet", kind="setup")
+
+    assert rig.run(Slow(echo)).status is Status.FINISHED
 
 
 def test_a_task_that_forgets_its_limit_is_ended(

@@ -56,21 +56,25 @@ def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
     intent = _intent(bench, request)
     if request.dry_run:
         return _plan_report(intent, request)
-    machinery = _machinery(bench, intent)
+    store = bench.store.experiments
+    if intent.state and len(intent.kept) == intent.plan.n_planned:
+        return experiment_report(store, intent.state, "nothing to resume: every trial is on record")
+    due = _due(bench, request, intent)
+    run(due, _machinery(bench, intent), _world(bench, intent), bench.control)
+    return experiment_report(store, store.find(due.experiment.id))
+
+
+def _due(bench: Bench, request: Request, intent: Intent) -> Due:
+    store, plan = bench.store.experiments, intent.plan
     if intent.state is None:
         experiment = _new_experiment(bench, request, intent)
-        positions = [case.position for case in intent.plan.cases]
-        bench.store.experiments.open_experiment(experiment, positions)
-    else:
-        experiment = intent.state.experiment
-        if len(intent.kept) == intent.plan.n_planned:
-            note = "nothing to resume: every trial is on record"
-            return experiment_report(bench.store.experiments, intent.state, note)
-        policy = intent.plan.policy.content()
-        bench.store.experiments.reopen(experiment.id, policy, bench.clock.now())
-    run(Due(intent.plan, experiment, intent.kept), machinery, _world(bench, intent), bench.control)
-    state = bench.store.experiments.find(experiment.id)
-    return experiment_report(bench.store.experiments, state)
+        positions = [case.position for case in plan.cases]
+        return Due(plan, experiment, lambda: store.open_experiment(experiment, positions))
+    resumed = intent.state.experiment
+    policy = plan.policy.content()
+    return Due(
+        plan, resumed, lambda: store.reopen(resumed.id, policy, bench.clock.now()), intent.kept
+    )
 
 
 def _intent(bench: Bench, request: Request) -> Intent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 from fairtrial.model.errors import InfraError
@@ -38,7 +39,7 @@ def wait_before(problem: InfraError, tries: int, randomness: random.Random) -> f
         tries: How many tries there were, at least 1.
         randomness: The source of the jitter.
     """
-    jitter = randomness.uniform(0.0, min(CAP_S, BASE_S * 2.0 ** (tries - 1)))
+    jitter = randomness.uniform(0.0, min(CAP_S, math.ldexp(BASE_S, min(tries - 1, 10))))
     if problem.retry_after is None:
         return jitter
     if problem.retry_after > LONGEST_RETRY_AFTER_S:

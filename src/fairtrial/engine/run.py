@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import random
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fairtrial.engine.control import Control
 from fairtrial.engine.ledger import Ledger
 from fairtrial.engine.plan import Plan, Slot
+from fairtrial.engine.retry import tries_allowed, wait_before
 from fairtrial.engine.stop_rules import InfraStreak
 from fairtrial.engine.trial import GradeAll, TrialRunner
 from fairtrial.model.case import Case
@@ -72,12 +74,15 @@ class Due:
 
     Attributes:
         plan: Every trial of the experiment.
-        experiment: Open in the store.
+        experiment: What the trials are recorded under.
+        begin: Opens it in the store, or opens it again. Called once, when task and graders are
+            ready: a setup that fails leaves no experiment behind.
         kept: Trials on record that are not run again.
     """
 
     plan: Plan
     experiment: Experiment
+    begin: Callable[[], None]
     kept: frozenset[TrialKey] = frozenset()
 
 
@@ -96,7 +101,7 @@ def run(due: Due, machinery: Machinery, world: World, control: Control) -> Endin
 class _Run:
     def __init__(self, due: Due, machinery: Machinery, world: World, control: Control) -> None:
         plan, experiment = due.plan, due.experiment
-        self._kept = due.kept
+        self._begin, self._kept = due.begin, due.kept
         self._plan = plan
         self._experiment = experiment
         self._machinery = machinery
@@ -117,17 +122,20 @@ class _Run:
         )
 
     async def main(self) -> Ending:
-        self._world.publish(RunStarted(self._experiment, len(self._kept), self._plan.n_planned))
-        ending = Ending(Status.STOPPED, "an error ended the run")
-        try:
-            async with self._opened():
+        async with self._opened():
+            self._begin()
+            ending = Ending(Status.STOPPED, "an error ended the run")
+            try:
+                self._world.publish(
+                    RunStarted(self._experiment, len(self._kept), self._plan.n_planned)
+                )
                 await self._drain()
-            ending = self._ending()
-        except FairtrialError as error:
-            ending = Ending(Status.STOPPED, error.what)
-            raise
-        finally:
-            self._close(ending)
+                ending = self._ending()
+            except FairtrialError as error:
+                ending = Ending(Status.STOPPED, error.what)
+                raise
+            finally:
+                self._close(ending)
         return ending
 
     @contextlib.asynccontextmanager
@@ -137,13 +145,24 @@ class _Run:
             stack.push_async_callback(self._machinery.workspace.close)
             for part in parts:
                 stack.push_async_callback(part.close)
-                try:
-                    await part.open()
-                except InfraError as error:
-                    raise FairtrialError(
-                        f"setup failed: {error}", fix="repair it, then resume the run"
-                    ) from error
+                await self._open(part)
             yield
+
+    async def _open(self, part: Task | Grader) -> None:
+        """Open a part; a setup that fails is tried once more, like that of a trial."""
+        jitter = random.Random(self._experiment.seed)  # noqa: S311  # spreads load, no secret
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return await part.open()
+            except InfraError as error:
+                wait = wait_before(error, tries, jitter)
+                if wait is None or tries >= tries_allowed(error, self._plan.policy.retries):
+                    raise FairtrialError(
+                        f"setup failed: {error}", fix="repair it, then run this again"
+                    ) from error
+                await self._world.clock.sleep(wait)
 
     async def _drain(self) -> None:
         world = self._world
