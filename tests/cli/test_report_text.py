@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Command
 
+from fairtrial.model.errors import ExitCode
+
 CAT = '{"kind": "command", "command": "cat"}'
 
 
@@ -58,3 +60,11 @@ def test_every_moment_is_written_alike(fairtrial: Command) -> None:
     ]
     for moment in moments:
         assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z", moment)
+
+
+@pytest.mark.usefixtures("numbers")
+def test_a_run_without_a_quality_verdict_says_so(fairtrial: Command) -> None:
+    broken = '{"kind": "command", "command": "exit 3"}'
+    done = fairtrial("exp", "run", "-d", "n", "--task", broken, "-g", "exact")
+    assert done.code == ExitCode.NO_VERDICT
+    assert "no quality verdict: no grader judged any output" in done.out

@@ -92,6 +92,13 @@ def judged(state: ExperimentState) -> int:
     return state.totals.decided - state.totals.causes.get(Cause.TASK, 0)
 
 
+def _why_no_verdict(state: ExperimentState) -> str | None:
+    """Return why a finished run says nothing about quality; None when it does."""
+    if state.status is not Status.FINISHED or judged(state):
+        return None
+    return "no quality verdict: no grader judged any output"
+
+
 def experiment_report(
     store: ExperimentStore, state: ExperimentState, note: str | None = None
 ) -> ExperimentReport:
@@ -111,7 +118,7 @@ def experiment_report(
         slowest_rows=rows(None, "slowest"),
         problems={cause: _with(store, experiment.id, cause) for cause in state.totals.causes},
         next_steps=_next_steps(state),
-        note=note,
+        note=note or _why_no_verdict(state),
     )
 
 
