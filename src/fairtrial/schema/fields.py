@@ -8,6 +8,7 @@ import itertools
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -96,6 +97,11 @@ def group(kind: type) -> Any:
 
 def options_of(kind: type) -> tuple[Option, ...]:
     """Return all options of a dataclass, those of its groups in their place."""
+    return _options_of(kind)
+
+
+@cache  # a command asks ten times for the same few
+def _options_of(kind: type) -> tuple[Option, ...]:
     return tuple(_walk(kind, ()))
 
 
@@ -134,12 +140,8 @@ def _docs_in_source(kind: type) -> dict[str, str]:
     path = sys.modules[kind.__module__].__file__
     if path is None:
         return {}
-    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
-    body = next(
-        (n.body for n in tree.body if isinstance(n, ast.ClassDef) and n.name == kind.__name__), []
-    )
     docs = {}
-    for field, text in itertools.pairwise(body):
+    for field, text in itertools.pairwise(_classes_in(path).get(kind.__name__, ())):
         match field, text:
             case (
                 ast.AnnAssign(target=ast.Name(id=name)),
@@ -147,3 +149,9 @@ def _docs_in_source(kind: type) -> dict[str, str]:
             ):
                 docs[name] = " ".join(doc.split())
     return docs
+
+
+@cache  # the groups of a request stand in one file
+def _classes_in(path: str) -> dict[str, list[ast.stmt]]:
+    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+    return {node.name: node.body for node in tree.body if isinstance(node, ast.ClassDef)}

@@ -20,24 +20,20 @@ def request(call: ProcessCall) -> bytes:
     """
     if not call.argv or not call.argv[0]:
         raise TaskError("the command is empty: name a program to run")
-    env = [f"{name}={value}" for name, value in call.env.items()]
     for name in call.env:
         if not name or "=" in name:
             raise TaskError(f"{name!r} cannot be the name of an environment variable: rename it")
-    for text in (*call.argv, *env, str(call.cwd)):
-        if "\0" in text:
-            raise TaskError(
-                f"{text!r} holds a NUL character, which no argument, variable or path may: "
-                "pass such data on standard input"
-            )
+    words = [str(call.cwd), *call.argv, *map("=".join, call.env.items())]
+    text = "\0".join(words)
+    if text.count("\0") >= len(words):
+        word = next(word for word in words if "\0" in word)
+        raise TaskError(
+            f"{word!r} holds a NUL character, which no argument, variable or path may: "
+            "pass such data on standard input"
+        )
     limit = math.inf if call.time_limit_s is None else call.time_limit_s
-    return wire.Request(
-        [os.fsencode(word) for word in call.argv],
-        [os.fsencode(variable) for variable in env],
-        os.fsencode(call.cwd),
-        limit,
-        call.max_output_bytes,
-    ).pack()
+    # Encoded in one go: word by word, it took a third of what this process does for a program.
+    return wire.pack_request(limit, call.max_output_bytes, len(call.argv), os.fsencode(text))
 
 
 def result(call: ProcessCall, frame: wire.Frame) -> ProcessResult:

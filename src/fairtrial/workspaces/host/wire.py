@@ -254,9 +254,9 @@ class Request:
         self.max_output = max_output
 
     def pack(self) -> bytes:
-        """Return it as bytes: no argument, path or variable can hold a NUL, so NULs part them."""
-        fixed = _RUN.pack(self.time_limit, self.max_output, len(self.argv))
-        return fixed + b"\0".join([self.cwd, *self.argv, *self.env])
+        """Return it as bytes."""
+        strings = b"\0".join([self.cwd, *self.argv, *self.env])
+        return pack_request(self.time_limit, self.max_output, len(self.argv), strings)
 
     @classmethod
     def unpack(cls, head: bytes) -> Request:
@@ -264,6 +264,15 @@ class Request:
         time_limit, max_output, count = _RUN.unpack_from(head)
         cwd, *strings = head[_RUN.size :].split(b"\0")
         return cls(strings[:count], strings[count:], cwd, time_limit, max_output)
+
+
+def pack_request(time_limit: float, max_output: int, argc: int, strings: bytes) -> bytes:
+    """Return a request as bytes.
+
+    `strings` are the directory, the `argc` arguments and the variables. None of them can hold a
+    NUL, so NULs part them.
+    """
+    return _RUN.pack(time_limit, max_output, argc) + strings
 
 
 class Done:
