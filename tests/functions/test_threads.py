@@ -10,7 +10,7 @@ from functools import partial
 
 import pytest
 
-from fairtrial.tasks.threads import CallThreads
+from fairtrial.functions.threads import CallThreads
 
 
 def test_threads_are_reused() -> None:

@@ -60,4 +60,6 @@ async def _scores(specs: list[Any], subject: Subject, folder: Path) -> tuple[Sco
             await grader.open()
         return await grade_all(graders, subject)
     finally:
+        for grader in graders:
+            await grader.close()
         await workspace.close()

@@ -37,12 +37,12 @@ def test_it_gets_the_whole_subject(ask: Ask, tmp_path: Path) -> None:
         ("exit 0", 1.0, None),
         ("echo 'no refund' >&2; exit 1", 0.0, "exit status 1: no refund"),
         ("exit 1", 0.0, "exit status 1"),
-        ("echo boom >&2; exit 2", None, "ended with exit status 2: boom"),
-        ("kill -9 $$", None, "ended with signal 9"),
-        ("nosuchprogram 2>/dev/null", None, "ended with exit status 127"),
+        ("echo boom >&2; exit 2", None, "no answer: exit status 2: boom"),
+        ("kill -9 $$", None, "no answer: killed by SIGKILL"),
+        ("nosuchprogram 2>/dev/null", None, "no answer: exit status 127"),
         ("echo 0.75", 0.75, None),
         ("echo 0.25; exit 1", 0.25, "0.25 is below 0.5"),
-        ("echo 0.25; exit 3", None, "ended with exit status 3: 0.25"),
+        ("echo 0.25; exit 3", None, "no answer: exit status 3: 0.25"),
         ("""echo '{"score": 0.2, "reason": "rude"}'""", 0.2, "rude"),
         ("""echo '{"score": null, "reason": "cannot tell"}'""", None, "cannot tell"),
         ("""echo '{"score": 1, "pass": true}'""", None, "answered with unknown 'pass' (known: "),
@@ -109,6 +109,6 @@ def test_a_program_that_is_not_there_is_told_before_the_run(ask: Ask) -> None:
             ask({"kind": "command", "command": [program]}, 1)
 
 
-def test_a_folder_that_is_not_there_is_no_failure(ask: Ask) -> None:
-    score = ask({"kind": "command", "command": [sys.executable], "cwd": "nosuch"}, 1)
-    assert score.value is None
+def test_a_folder_that_is_not_there_is_told_before_the_run(ask: Ask) -> None:
+    with pytest.raises(UsageError, match="there is no folder"):
+        ask({"kind": "command", "command": [sys.executable], "cwd": "nosuch"}, 1)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairtrial.graders.json_values import first_difference, pointer_parts, read_json, resolve
+from fairtrial.graders.json_values import first_difference, read_json
 from fairtrial.graders.number import number_in
 from fairtrial.graders.wording import common_prefix_length
 from fairtrial.model.errors import UsageError
@@ -160,15 +160,6 @@ def test_two_values_are_equal_when_their_canonical_json_is(a: Any, b: Any) -> No
     if canonical_json(a) == canonical_json(b):
         assert first_difference(a, b) is None
     assert (first_difference(a, b) is None) == (first_difference(b, a) is None)
-
-
-@given(st.lists(st.text(max_size=3), max_size=4), JSON)
-def test_a_pointer_leads_to_what_was_put_there(keys: list[str], value: Any) -> None:
-    whole = value
-    for key in reversed(keys):
-        whole = {key: whole}
-    pointer = "".join("/" + key.replace("~", "~0").replace("/", "~1") for key in keys)
-    assert resolve(whole, pointer_parts(pointer)) == value
 
 
 @given(st.text(), st.text(), st.text())

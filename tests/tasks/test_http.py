@@ -322,7 +322,7 @@ def test_other_redirects_are_refused(location: str, message: str) -> None:
         ({"headers": {"A": "x\ny"}}, "more than one line"),
         ({"query": {"a": "{{nope}}"}}, "unknown 'nope'"),
         ({"body": {"a": "{{expected}}"}}, "a task never sees what is expected"),
-        ({"output": "choices/0"}, "starts with '/'"),
+        ({"output": "choices/0"}, "must start with '/'"),
         ({"envelope": True, "output": "/a"}, "'body' and 'output' have no place then"),
     ],
 )

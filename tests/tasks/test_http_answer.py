@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from fairtrial.model.errors import InfraError, TaskError
-from fairtrial.tasks.http_answer import Response, problem_of, result_of, seconds_to_wait
+from fairtrial.tasks.http_answer import Response, problem_of, result_of
+from fairtrial.tasks.provider_trouble import seconds_to_wait
 
 _DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 

@@ -94,12 +94,11 @@ def test_blocking_calls_run_at_once(run_task: RunTask, module: Module) -> None:
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ("raise ValueError('bad\\nnews')", "ValueError: bad news (/"),
+        ("raise ValueError('bad\\nnews')", "ValueError: bad news (module_of_"),
         ("import json; json.loads('{')", "json.decoder.JSONDecodeError: Expecting"),
         ("raise SystemExit(3)", "SystemExit: 3"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt ("),
         ("raise StopIteration", "StopIteration"),
-        ("raise TimeoutError('mine')", "TimeoutError: mine"),
         ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
         ("return {1}", "the function's value is not JSON: builtins.set"),
         ("return [float('nan')]", "nan is no JSON number at [0]"),
@@ -118,11 +117,11 @@ def test_whatever_a_function_does_ends_only_its_own_trial(
 
 
 def test_blame_names_the_innermost_line_of_the_users_own_code(
-    run_task: RunTask, module: Module, tmp_path: Path
+    run_task: RunTask, module: Module
 ) -> None:
     name = module("import json\n\ndef g(x):\n    json.loads(x)\n\ndef f(x):\n    g(x)\n")
     (bad,) = run_task(_python(name), call_of("{"))
-    assert str(bad).endswith(f"({tmp_path}/{name}.py:4)")
+    assert str(bad).endswith(f"({name}.py:4 in g)")
 
 
 def test_a_function_may_name_the_kind_of_its_problem(run_task: RunTask, module: Module) -> None:
@@ -162,7 +161,7 @@ def test_over_the_time_limit(run_task: RunTask, module: Module, source: str) -> 
         ("def f(): ...", "f", "cannot be called with the case input"),
         ("def f(a, b, c): ...", "f", "its parameters are (a, b, c)"),
         ("import absent_package", "f", "install what 'absent_package' belongs to"),
-        ("x = 1 / 0", "f", "ZeroDivisionError: division by zero (/"),
+        ("x = 1 / 0", "f", "ZeroDivisionError: division by zero (module_of_"),
         ("raise SystemExit(1)", "f", "SystemExit: 1"),
         ("def f(:", "f", "SyntaxError"),
     ],
@@ -215,7 +214,7 @@ async def main():
     try:
         await task.run(call_of("x", limit_s=0.2))
     except TrialTimeout:
-        print(task.threads.abandoned, flush=True)
+        print(task.function.threads.abandoned, flush=True)
     await task.close()
 
 asyncio.run(main())

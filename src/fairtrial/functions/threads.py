@@ -83,7 +83,7 @@ class CallThreads:
         self._threads = 0
 
     def _start_thread(self) -> None:
-        name = f"fairtrial-task-{self._threads + 1}"
+        name = f"fairtrial-call-{self._threads + 1}"
         threading.Thread(target=self._work, name=name, daemon=True).start()
         self._threads += 1
 
@@ -109,5 +109,5 @@ def _outcome(job: _Job) -> Outcome:
         return Outcome()
     try:
         return Outcome(job.context.run(job.function))
-    except BaseException as error:  # noqa: BLE001  # SystemExit of a task must not end the run
+    except BaseException as error:  # noqa: BLE001  # SystemExit of a call must not end the run
         return Outcome(error=error)

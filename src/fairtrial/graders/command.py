@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from msgspec import Meta
@@ -15,35 +11,29 @@ from msgspec import Meta
 from fairtrial.graders.answers import MENU, grade_in
 from fairtrial.graders.json_values import read_json
 from fairtrial.graders.wording import shown
-from fairtrial.model.errors import GraderError, TrialProblem, UsageError
+from fairtrial.model.errors import GraderError, TrialProblem
 from fairtrial.model.grader import Grade, GraderSpec, Subject
 from fairtrial.ports import ProcessCall, ProcessResult, Surroundings, Workspace
-from fairtrial.workspaces.environment import child_environment
+from fairtrial.workspaces.ending import bad_ending, with_last_line
+from fairtrial.workspaces.program import Program, ProgramOptions, find_program
 
 DEFAULT_THRESHOLD = 0.5
 
-_TAIL = 220
 _MAX_ANSWER_BYTES = 1024 * 1024
+_TAIL = 4096
+"""Bytes of standard output that its last line is looked for in."""
 _BY_STATUS = {0: 1.0, 1: 0.0}
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(ProgramOptions):
     """Options of a command grader."""
 
-    command: Annotated[str, Meta(min_length=1)] | Annotated[list[str], Meta(min_length=1)]
-    """The program: a text for `/bin/sh -c`, or a list of the program and its arguments."""
     answer: Literal["auto", "exit"] = "auto"
     """`auto`: what it prints is the score, or its exit status when it prints nothing; `exit`: the
     exit status alone, and it may print what it likes."""
     timeout: Annotated[float, Meta(gt=0, le=86400)] = 60.0
     """Seconds it may take; over it there is no score."""
-    cwd: str = "."
-    """Its working directory, relative to the spec's folder."""
-    env: dict[str, str] = field(default_factory=dict)
-    """Variables to set; `${NAME}` in a value is fairtrial's own variable NAME."""
-    pass_env: tuple[str, ...] = ()
-    """Variables of fairtrial's environment, or patterns such as `AWS_*`, that pass to it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +42,8 @@ class Command:
 
     spec: GraderSpec
     options: Options
+    program: Program
     workspace: Workspace
-    argv: tuple[str, ...]
-    env: Mapping[str, str]
-    cwd: Path
 
     async def open(self) -> None:
         """Make the place ready where the program runs."""
@@ -68,10 +56,10 @@ class Command:
             GraderError: it could not be run, took too long, or answered something else.
         """
         call = ProcessCall(
-            argv=self.argv,
+            argv=self.program.argv,
             stdin=_request(subject),
-            env=self.env,
-            cwd=self.cwd,
+            env=self.program.env,
+            cwd=self.program.cwd,
             time_limit_s=self.options.timeout,
             max_output_bytes=_MAX_ANSWER_BYTES,
         )
@@ -86,18 +74,16 @@ class Command:
 
     def _grade_of(self, result: ProcessResult) -> Grade:
         if result.timed_out:
-            raise GraderError(_with_tail(f"no answer within {self.options.timeout:g} s", result))
+            raise GraderError(_told(f"no answer within {self.options.timeout:g} s", result))
         if result.truncated and self.options.answer == "auto":
             raise GraderError(f"printed more than {_MAX_ANSWER_BYTES} bytes, not {MENU}")
+        ending = bad_ending(result.usage, in_shell=self.program.in_shell)
+        reason = ending and _told(ending, result)
         status = result.usage.exit_status
         if status not in _BY_STATUS:
-            end = f"signal {result.usage.signal}" if status is None else f"exit status {status}"
-            raise GraderError(_with_tail(f"ended with {end}", result))
+            raise GraderError(f"no answer: {reason}")
         printed = result.stdout.strip() if self.options.answer == "auto" else b""
-        if printed:
-            return _printed_grade(printed)
-        tail = _with_tail(f"exit status {status}", result)
-        return Grade(_BY_STATUS[status], tail if status else None)
+        return _printed_grade(printed) if printed else Grade(_BY_STATUS[status], reason)
 
 
 def _request(subject: Subject) -> bytes:
@@ -131,36 +117,16 @@ def _printed_grade(printed: bytes) -> Grade:
     return grade_in(answer)
 
 
-def _with_tail(what: str, result: ProcessResult) -> str:
-    told = result.usage.stderr_tail.strip()
-    told = told or result.stdout[-4 * _TAIL :].decode("utf-8", "replace").strip()
-    return f"{what}: {told[-_TAIL:]}" if told else what
-
-
-def _argv(
-    command: str | list[str], env: Mapping[str, str], cwd: Path, where: str
-) -> tuple[str, ...]:
-    if isinstance(command, str):
-        return ("/bin/sh", "-c", command)
-    # Told before the run: else every trial would be undecided for want of the same program.
-    program = str(cwd / command[0]) if "/" in command[0] else command[0]
-    found = shutil.which(program, path=env.get("PATH", os.defpath))
-    if found is None:
-        raise UsageError(
-            f"there is no program {command[0]!r}",
-            where=where,
-            fix=f"a relative path starts at {cwd}; it must be executable",
-        )
-    return (found, *command[1:])
+def _told(what: str, result: ProcessResult) -> str:
+    stdout_tail = result.stdout[-_TAIL:].decode("utf-8", "replace")
+    return with_last_line(what, result.usage.stderr_tail, stdout_tail)
 
 
 def build(spec: GraderSpec, options: Options, surroundings: Surroundings, where: str) -> Command:
     """Return the grader.
 
     Raises:
-        UsageError: there is no such program, or a variable that `env` refers to is not set.
+        UsageError: the program, its folder or a variable it needs does not exist.
     """
-    env = child_environment(surroundings.environ, options.env, options.pass_env, where)
-    cwd = surroundings.base_dir / options.cwd
-    argv = _argv(options.command, env, cwd, where)
-    return Command(spec, options, surroundings.workspace, argv, env, cwd)
+    program = find_program(options, surroundings, where)
+    return Command(spec, options, program, surroundings.workspace)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairtrial.graders.in_process import InProcessGrader, wanted
-from fairtrial.graders.json_values import first_difference, pointer_parts, read_json, resolve
+from fairtrial.graders.json_values import first_difference, read_json
 from fairtrial.graders.wording import shown
 from fairtrial.model.errors import UsageError
 from fairtrial.model.grader import Grade, GraderSpec, Subject
 from fairtrial.model.json import Json
 from fairtrial.ports import Surroundings
+from fairtrial.schema.json_pointer import LeadsNowhereError, parse_pointer, resolve_pointer
 
 DEFAULT_THRESHOLD = 1.0
 
@@ -34,7 +35,7 @@ class JsonCompare(InProcessGrader):
     """Compares JSON values and names the first place where they differ."""
 
     options: Options
-    parts: tuple[str, ...]
+    steps: tuple[str, ...]
 
     def judge(self, subject: Subject) -> Grade:
         """Return 1 when the output has the expected value, else 0."""
@@ -44,12 +45,12 @@ class JsonCompare(InProcessGrader):
             try:
                 output = read_json(output)
             except ValueError as error:
-                if self.parts or not isinstance(expected, str):
+                if self.steps or not isinstance(expected, str):
                     return Grade(0.0, f"the output is no JSON ({error}): {shown(output)}")
         try:
-            got = resolve(output, self.parts)
-        except LookupError as error:
-            return Grade(0.0, str(error.args[0]))
+            got = resolve_pointer(output, self.steps)
+        except LeadsNowhereError as error:
+            return Grade(0.0, f"nothing at {error.pointer}")
         subset = self.options.mode == "subset"
         difference = first_difference(expected, got, subset=subset)
         if difference is None:
@@ -76,6 +77,6 @@ def build(
         UsageError: the path is no JSON pointer.
     """
     try:
-        return JsonCompare(spec, options, pointer_parts(options.path))
+        return JsonCompare(spec, options, parse_pointer(options.path))
     except ValueError as error:
         raise UsageError(f"'path': {error}", where=where) from error

@@ -1,14 +1,14 @@
-"""JSON values: reading, pointing into, and comparing them as JSON does."""
+"""JSON values: reading them, and comparing them as JSON does."""
 
 from __future__ import annotations
 
 import json
-import re
 from typing import Any, TypeAlias
 
 from fairtrial.graders.wording import expected_got
 from fairtrial.model.errors import GraderError
 from fairtrial.model.json import Json
+from fairtrial.schema.json_pointer import pointer_text
 
 Place: TypeAlias = "tuple[Place, str | int] | None"
 """Where in a value: the place around it and the key in that; None for the whole."""
@@ -61,47 +61,6 @@ def first_difference(expected: Json, got: Json, *, subset: bool = False) -> str 
     return None
 
 
-def pointer_parts(pointer: str) -> tuple[str, ...]:
-    """Return the keys of a JSON pointer (RFC 6901).
-
-    Raises:
-        ValueError: it is none.
-    """
-    if pointer and not pointer.startswith("/"):
-        raise ValueError(f"{pointer!r} is no JSON pointer: it must start with '/'")
-    return tuple(p.replace("~1", "/").replace("~0", "~") for p in pointer.split("/")[1:])
-
-
-def resolve(value: Json, parts: tuple[str, ...]) -> Json:
-    """Return what a pointer points to.
-
-    Raises:
-        LookupError: nothing is there; the message names the first part that leads nowhere.
-    """
-    place: Place = None
-    for part in parts:
-        place = (place, part)
-        try:
-            if isinstance(value, dict):
-                value = value[part]
-            elif isinstance(value, list) and re.fullmatch(r"0|[1-9][0-9]{0,17}", part):
-                value = value[int(part)]
-            else:
-                raise KeyError(part)
-        except LookupError:
-            raise LookupError(f"nothing at {pointer_of(place)}") from None
-    return value
-
-
-def pointer_of(place: Place) -> str:
-    """Return a place as a JSON pointer."""
-    parts: list[str] = []
-    while place is not None:
-        place, key = place
-        parts.append("/" + str(key).replace("~", "~0").replace("/", "~1"))
-    return "".join(reversed(parts))
-
-
 def _unfenced(text: str) -> str:
     # By hand: a pattern with three repeats would take cubic time on a text of line ends.
     first, line_end, rest = text.partition("\n")
@@ -115,9 +74,9 @@ def _keys_differ(
 ) -> str | None:
     missing = next((key for key in want if key not in have), None)
     if missing is not None:
-        return f"nothing at {pointer_of((place, missing))}"
+        return f"nothing at {_pointer((place, missing))}"
     extra = None if subset else next((key for key in have if key not in want), None)
-    return None if extra is None else f"unexpected {pointer_of((place, extra))}"
+    return None if extra is None else f"unexpected {_pointer((place, extra))}"
 
 
 def _same_scalar(want: Json, have: Json) -> bool:
@@ -127,7 +86,15 @@ def _same_scalar(want: Json, have: Json) -> bool:
 
 
 def _at(place: Place, problem: str) -> str:
-    return problem if place is None else f"at {pointer_of(place)}: {problem}"
+    return problem if place is None else f"at {_pointer(place)}: {problem}"
+
+
+def _pointer(place: Place) -> str:
+    steps: list[str | int] = []
+    while place is not None:
+        place, step = place
+        steps.append(step)
+    return pointer_text(reversed(steps))
 
 
 def _refuse(constant: str) -> Json:

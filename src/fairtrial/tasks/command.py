@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from signal import Signals
+import re
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from msgspec import Meta
 
 from fairtrial.model.errors import InfraError, TaskError, Undecidable, UsageError
 from fairtrial.model.task import TaskCall, TaskResult
+from fairtrial.model.wording import over_limit
 from fairtrial.ports import ProcessCall, ProcessResult, Surroundings, Workspace
-from fairtrial.tasks.command_line import argv_of, shell_word
 from fairtrial.tasks.envelope import json_bytes, read_envelope, request_envelope
-from fairtrial.tasks.wording import excerpt, over_limit
-from fairtrial.workspaces.environment import child_environment
+from fairtrial.workspaces.ending import bad_ending, with_last_line
+from fairtrial.workspaces.program import Program, ProgramOptions, find_program
 
+_PLAIN_FIRST_WORD = re.compile(r"\s*([\w./][\w./+@:%-]*)(?=\s|$)", re.ASCII)
+_MAY_GO_ON = re.compile(r"\|\||[;&\n]")
+"""What lets a shell command go on after its first word was not found."""
 _IS_THERE = 'case $1 in */*) test -f "$1" && test -x "$1" ;; *) command -v "$1" ;; esac'
 """Asks a shell for a program, a builtin or a keyword; dash's `command -v` takes any file."""
 _KEPT_OF_TOO_MUCH = 64 * 1024
@@ -25,20 +26,12 @@ _KEPT_OF_TOO_MUCH = 64 * 1024
 
 
 @dataclass(frozen=True)
-class Options:
+class Options(ProgramOptions):
     """The options of a command task."""
 
-    command: str | tuple[str, ...]
-    """The program: a text for `/bin/sh -c`, or a list of the program and its arguments."""
     envelope: bool = False
     """Exchange JSON envelopes: stdin gets the input with case id, trial and seed; stdout is an
     object with output, cost, tokens, metrics, spans and error."""
-    cwd: str | None = None
-    """Its working directory, relative to the spec's folder (default: that folder)."""
-    env: Mapping[str, str] = field(default_factory=dict)
-    """Variables to set; `${NAME}` in a value is fairtrial's own variable NAME."""
-    pass_env: tuple[str, ...] = ()
-    """Variables of fairtrial's environment, or patterns such as `AWS_*`, that pass to it."""
     max_output: Annotated[int, Meta(ge=1)] = 16 * 1024 * 1024
     """Bytes its standard output may have; a trial with more fails."""
 
@@ -49,17 +42,13 @@ class CommandTask:
 
     Attributes:
         options: As the user wrote them.
-        argv: The program, resolved, and its arguments.
-        env: Its environment, without what belongs to a single call.
-        cwd: Its working directory.
+        program: What they name; its environment lacks what belongs to a single call.
         workspace: Where it runs.
         where: What the spec comes from, for error messages.
     """
 
     options: Options
-    argv: tuple[str, ...]
-    env: Mapping[str, str]
-    cwd: Path
+    program: Program
     workspace: Workspace
     where: str
 
@@ -79,12 +68,13 @@ class CommandTask:
     async def run(self, call: TaskCall) -> TaskResult:
         """Run the program for one case."""
         told = request_envelope(call) if self.options.envelope else call.case.input
+        program = self.program
         ended = await self.workspace.run(
             ProcessCall(
-                argv=self.argv,
+                argv=program.argv,
                 stdin=json_bytes(told) + b"\n",
-                env={**self.env, **_variables(call)},
-                cwd=self.cwd,
+                env={**program.env, **_variables(call)},
+                cwd=program.cwd,
                 time_limit_s=call.time_limit_s,
                 max_output_bytes=self.options.max_output,
             )
@@ -95,18 +85,18 @@ class CommandTask:
         """Do nothing: whoever built the workspace closes it."""
 
     async def _check_word(self) -> None:
-        command = self.options.command
-        word = shell_word(command) if isinstance(command, str) else None
+        command, program = self.options.command, self.program
+        word = _deciding_word(command) if isinstance(command, str) else None
         if word is None:
             return
         argv = ("/bin/sh", "-c", _IS_THERE, "sh", word)
-        answer = await self.workspace.run(ProcessCall(argv, b"", self.env, self.cwd, 10.0))
+        answer = await self.workspace.run(ProcessCall(argv, b"", program.env, program.cwd, 10.0))
         if answer.usage.exit_status not in (0, None):
             raise UsageError(
                 f"the shell finds no program {word!r}, or may not run it",
                 where=f"{self.where}, option 'command'",
                 fix="check its name, PATH and `chmod +x`; a relative path starts at 'cwd', "
-                f"which is {self.cwd}",
+                f"which is {program.cwd}",
             )
 
     def _result(self, ended: ProcessResult, limit_s: float | None) -> TaskResult:
@@ -119,10 +109,9 @@ class CommandTask:
             output = stdout.decode("utf-8", "replace")
             answer = TaskResult(output, error=ending or str(problem))
         else:
-            if answer.error and ending:
-                answer = replace(answer, error=f"{answer.error} ({ending})")
-            elif ending:
-                answer = replace(answer, error=ending)
+            if ending:
+                error = f"{answer.error} ({ending})" if answer.error else ending
+                answer = replace(answer, error=error)
         return replace(answer, timed_out=ended.timed_out, process=ended.usage)
 
     def _answer(self, stdout: bytes) -> TaskResult:
@@ -137,25 +126,13 @@ class CommandTask:
         return TaskResult(text.removesuffix("\n"))
 
     def _bad_ending(self, ended: ProcessResult, limit_s: float | None) -> str | None:
-        usage = ended.usage
         if ended.timed_out:
             return over_limit(limit_s)
         if ended.truncated:
             limit = self.options.max_output
             return f"more than {limit:,} bytes of output (option 'max_output')"
-        if usage.signal is not None:
-            ending = f"killed by {_signal_name(usage.signal) or f'signal {usage.signal}'}"
-        elif usage.exit_status:
-            ending = f"exit status {usage.exit_status}"
-            # A shell tells of a killed child in its exit status.
-            name = _signal_name(usage.exit_status - 128)
-            if name and isinstance(self.options.command, str):
-                ending += f" ({name})"
-        else:
-            return None
-        lines = usage.stderr_tail.split("\n")
-        last = next((line for line in reversed(lines) if line.strip()), "")
-        return f"{ending}: {excerpt(last)}" if last else ending
+        ending = bad_ending(ended.usage, in_shell=self.program.in_shell)
+        return ending and with_last_line(ending, ended.usage.stderr_tail)
 
 
 def build(options: Options, surroundings: Surroundings, where: str) -> CommandTask:
@@ -164,16 +141,18 @@ def build(options: Options, surroundings: Surroundings, where: str) -> CommandTa
     Raises:
         UsageError: one of them does not exist or cannot be used.
     """
-    cwd = surroundings.base_dir / (options.cwd or "")
-    if not cwd.is_dir():
-        raise UsageError(
-            f"{cwd} is no folder" if cwd.exists() else f"there is no folder {cwd}",
-            where=f"{where}, option 'cwd'",
-            fix=f"a relative path starts at {surroundings.base_dir}",
-        )
-    env = child_environment(surroundings.environ, options.env, options.pass_env, f"{where}, 'env'")
-    argv = argv_of(options.command, env, cwd, f"{where}, option 'command'")
-    return CommandTask(options, argv, env, cwd, surroundings.workspace, where)
+    program = find_program(options, surroundings, where)
+    return CommandTask(options, program, surroundings.workspace, where)
+
+
+def _deciding_word(command: str) -> str | None:
+    """Return the first word of a shell command, when the command fails if that is no program.
+
+    None when that cannot be told from the text: the word is quoted, an assignment or an
+    expansion, or the command may go on without it.
+    """
+    match = _PLAIN_FIRST_WORD.match(command)
+    return None if match is None or _MAY_GO_ON.search(command) else match[1]
 
 
 def _variables(call: TaskCall) -> dict[str, str]:
@@ -185,13 +164,6 @@ def _variables(call: TaskCall) -> dict[str, str]:
         "FAIRTRIAL_ATTEMPT": str(call.attempt),
         "FAIRTRIAL_SEED": str(call.seed),
     }
-
-
-def _signal_name(number: int) -> str | None:
-    try:
-        return Signals(number).name
-    except ValueError:
-        return None
 
 
 def _variable(text: str) -> str:

@@ -11,8 +11,8 @@ import msgspec
 from fairtrial.model.errors import TaskError
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskCall, TaskResult, Tokens
+from fairtrial.model.wording import excerpt
 from fairtrial.schema.decoding import unknown_name
-from fairtrial.tasks.wording import excerpt
 
 _Count = Annotated[int, msgspec.Meta(ge=0)]
 _Amount = Annotated[float, msgspec.Meta(ge=0)]

@@ -15,7 +15,7 @@ from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
 from fairtrial.ports import Surroundings, Task
 from fairtrial.schema.decoding import unknown_name
-from fairtrial.tasks.json_pointer import parse_pointer
+from fairtrial.schema.json_pointer import parse_pointer
 from fairtrial.tasks.request import RequestPlan
 from fairtrial.tasks.template import Fill, compile_template
 from fairtrial.workspaces.environment import substitute

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import codecs
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import Final
 
 import msgspec
 
-from fairtrial.model.errors import InfraError, TaskError, TrialProblem
+from fairtrial.model.errors import TaskError, TrialProblem
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskResult
+from fairtrial.model.wording import excerpt
+from fairtrial.schema.json_pointer import LeadsNowhereError, resolve_pointer
 from fairtrial.tasks.envelope import read_envelope
-from fairtrial.tasks.json_pointer import resolve_pointer
-from fairtrial.tasks.wording import excerpt
-
-_LOGIN: Final = (401, 403, 407)
-_TRY_AGAIN: Final = (408, 429)
-_SERVER_ERROR: Final = 500
+from fairtrial.tasks.provider_trouble import infra_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +53,7 @@ def problem_of(response: Response, request: str) -> TrialProblem | None:
     if 200 <= status < 300:
         return None
     reason = f"HTTP {status} from {request}: {excerpt(response.body)}"
-    if status in _LOGIN:
-        return InfraError(reason, kind="login")
-    if status in _TRY_AGAIN or status >= _SERVER_ERROR:
-        wait = seconds_to_wait(response.retry_after, response.date)
-        return InfraError(
-            reason, kind="rate_limit" if status == 429 else "server", retry_after=wait
-        )
-    return TaskError(reason)
-
-
-def seconds_to_wait(retry_after: str | None, date: str | None) -> float | None:
-    """Return what a Retry-After header asks for, in seconds; None when it says nothing usable.
-
-    Args:
-        retry_after: Seconds, or an HTTP date.
-        date: The response's Date header; against it an HTTP date needs no synchronous clocks.
-    """
-    if retry_after is None:
-        return None
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        until, now = _moment(retry_after), _moment(date or "") or datetime.now(UTC)
-        return None if until is None else max(0.0, (until - now).total_seconds())
-    return seconds if 0 <= seconds < float("inf") else None
+    return infra_error(status, reason, response.retry_after, response.date) or TaskError(reason)
 
 
 def result_of(response: Response, pointer: tuple[str, ...] | None, *, envelope: bool) -> TaskResult:
@@ -104,7 +74,7 @@ def result_of(response: Response, pointer: tuple[str, ...] | None, *, envelope: 
     document = _json(response)
     try:
         return TaskResult(resolve_pointer(document, pointer or ()))
-    except LookupError as error:
+    except LeadsNowhereError as error:
         raise TaskError(
             f"the response has no output: {error}; it begins: {excerpt(response.body)}"
         ) from None
@@ -137,11 +107,3 @@ def _text(response: Response) -> str:
         ) from None
     except LookupError:
         raise TaskError(f"the response has an unknown charset {charset!r}") from None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -14,9 +14,9 @@ from yarl import URL
 import fairtrial
 from fairtrial.model.errors import InfraError, TaskError, TrialTimeout
 from fairtrial.model.task import TaskCall, TaskResult
+from fairtrial.model.wording import over_limit
 from fairtrial.tasks.http_answer import Response, problem_of, result_of
 from fairtrial.tasks.request import RequestPlan
-from fairtrial.tasks.wording import over_limit
 
 _MOST_REDIRECTS = 5
 _CONNECT_LIMIT_S = 30.0

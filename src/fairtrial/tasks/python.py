@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
-import inspect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
-from pathlib import Path
 from typing import Any
 
-from fairtrial.model.errors import InfraError, TaskError, TrialProblem, TrialTimeout
+from msgspec import to_builtins
+
+from fairtrial.functions.calling import LateError, RaisedError, UserFunction
+from fairtrial.functions.loading import load_function
+from fairtrial.model.errors import TaskError, TrialTimeout
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskCall, TaskResult
+from fairtrial.model.wording import over_limit
 from fairtrial.ports import Surroundings
-from fairtrial.tasks.function import Function, PassCall, blame, find_function
+from fairtrial.tasks.passing import NOT_PASSED, Passing, way_to_pass
 from fairtrial.tasks.plain_json import NotJsonError, plain_json
-from fairtrial.tasks.threads import CallThreads
-from fairtrial.tasks.wording import over_limit
+from fairtrial.tasks.provider_trouble import infra_error_of
 
 
 @dataclass(frozen=True)
@@ -35,77 +35,39 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class PythonTask:
-    """Calls a function for each case: a coroutine function on the loop, any other in a thread.
+    """Calls a function for each case.
 
     Attributes:
-        function: The function and how to call it.
+        function: The function.
+        passing: How it gets the call.
         arguments: Keyword arguments of every call.
-        threads: The threads of blocking calls.
     """
 
-    function: Function
+    function: UserFunction
+    passing: Passing
     arguments: Mapping[str, Json]
-    threads: CallThreads = field(default_factory=CallThreads)
 
     async def open(self) -> None:
         """Do nothing: threads start when calls need them."""
 
     async def run(self, call: TaskCall) -> TaskResult:
-        """Call the function with one case.
-
-        A blocking function over its time limit cannot be stopped: its thread is left behind.
-        """
-        bound = self._bound(call)
-        scope = asyncio.timeout(call.time_limit_s)
+        """Call the function with one case."""
+        # Copies: a function that changes its input must not change the next trial's.
+        case_input, arguments = to_builtins((call.case.input, self.arguments))
+        shown = None if self.passing == NOT_PASSED else _shown(call, case_input)
+        positional, named = self.passing.arguments(case_input, shown)
         try:
-            async with scope:
-                value = await (bound() if self.function.is_async else self._in_thread(bound))
-        except (TrialProblem, GeneratorExit):
-            raise  # the function may say itself what kind of problem it has
-        except asyncio.CancelledError as error:
-            if _cancelled_from_outside():
-                raise
-            raise TaskError(blame(error)) from error
-        except BaseException as error:  # SystemExit of a task must not end the run
-            if scope.expired():
-                raise _over(call) from None
-            raise TaskError(blame(error)) from error
-        if scope.expired():
-            raise _over(call)
+            value = await self.function.call(call.time_limit_s, *positional, **named, **arguments)
+        except LateError:
+            raise TrialTimeout(over_limit(call.time_limit_s)) from None
+        except RaisedError as raised:
+            problem = infra_error_of(raised.error, str(raised)) or TaskError(str(raised))
+            raise problem from raised.error
         return _result(value)
 
     async def close(self) -> None:
         """Let the threads end."""
-        self.threads.close()
-
-    def _bound(self, call: TaskCall) -> Callable[[], Any]:
-        # Copies: a function that changes its input must not change the next trial's.
-        case_input = plain_json(call.case.input)
-        arguments: dict[str, Any] = {k: plain_json(v) for k, v in self.arguments.items()}
-        function = self.function
-        if function.pass_call is PassCall.NOT:
-            return partial(function.target, case_input, **arguments)
-        metadata = plain_json(call.case.metadata)
-        shown = replace(
-            call, case=replace(call.case, input=case_input, expected=None, metadata=metadata)
-        )
-        if function.pass_call is PassCall.SECOND:
-            return partial(function.target, case_input, shown, **arguments)
-        return partial(function.target, case_input, **{function.call_name: shown}, **arguments)
-
-    async def _in_thread(self, bound: Callable[[], Any]) -> Any:
-        try:
-            outcome = await self.threads.call(bound)
-        except RuntimeError as error:
-            raise InfraError(
-                f"{error}; {self.threads.abandoned} earlier calls over their limit still run",
-                kind="setup",
-            ) from error
-        if outcome.error is not None:
-            raise outcome.error
-        if inspect.isawaitable(outcome.value):
-            return await outcome.value
-        return outcome.value
+        self.function.close()
 
 
 def build(options: Options, surroundings: Surroundings, where: str) -> PythonTask:
@@ -114,10 +76,16 @@ def build(options: Options, surroundings: Surroundings, where: str) -> PythonTas
     Raises:
         UsageError: it cannot be imported or called.
     """
-    folders = (surroundings.base_dir, Path.cwd())
     where = f"{where}, option 'function'"
-    function = find_function(options.function, folders, options.arguments, where)
-    return PythonTask(function, options.arguments)
+    function = load_function(options.function, surroundings.base_dir, where)
+    passing = way_to_pass(function, options.arguments, where)
+    return PythonTask(function, passing, options.arguments)
+
+
+def _shown(call: TaskCall, case_input: Json) -> TaskCall:
+    metadata = to_builtins(dict(call.case.metadata))
+    case = replace(call.case, input=case_input, expected=None, metadata=metadata)
+    return replace(call, case=case)
 
 
 def _result(value: Any) -> TaskResult:
@@ -139,12 +107,3 @@ def _checked(result: TaskResult) -> TaskResult:
         metrics=plain_json(result.metrics),
         spans=tuple(plain_json(result.spans)),
     )
-
-
-def _over(call: TaskCall) -> TrialTimeout:
-    return TrialTimeout(over_limit(call.time_limit_s))
-
-
-def _cancelled_from_outside() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0

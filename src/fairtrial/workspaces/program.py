@@ -1,57 +1,81 @@
-"""From the command a user wrote to an argument vector, with mistakes found before a run."""
+"""From the program a user named to one that can run, with mistakes found before a run."""
 
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fairtrial.model.errors import UsageError
-
-_PLAIN_FIRST_WORD = re.compile(r"\s*([\w./][\w./+@:%-]*)(?=\s|$)", re.ASCII)
-_MAY_GO_ON = re.compile(r"\|\||[;&\n]")
-"""What lets a shell command go on after its first word was not found."""
+from fairtrial.ports import Surroundings
+from fairtrial.workspaces.environment import child_environment
 
 
-def argv_of(
-    command: str | tuple[str, ...], env: Mapping[str, str], cwd: Path, where: str
-) -> tuple[str, ...]:
-    """Return the argument vector of a command: a text goes to the shell, untouched.
+@dataclass(frozen=True)
+class ProgramOptions:
+    """The options of every kind that runs a program."""
 
-    Args:
-        command: A text for the shell, or a program with its arguments.
-        env: The program's environment; its `PATH` is searched.
-        cwd: The program's working directory; a relative program starts there.
-        where: For error messages.
+    command: str | tuple[str, ...]
+    """The program: a text for `/bin/sh -c`, or a list of the program and its arguments."""
+    cwd: str | None = None
+    """Its working directory, relative to the spec's folder (default: that folder)."""
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables to set; `${NAME}` in a value is fairtrial's own variable NAME."""
+    pass_env: tuple[str, ...] = ()
+    """Variables of fairtrial's environment, or patterns such as `AWS_*`, that pass to it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that was found.
+
+    Attributes:
+        argv: The program and its arguments; a text stands behind a shell, untouched.
+        env: Its whole environment.
+        cwd: Its working directory.
+        in_shell: A shell runs it.
+    """
+
+    argv: tuple[str, ...]
+    env: Mapping[str, str]
+    cwd: Path
+    in_shell: bool
+
+
+def find_program(options: ProgramOptions, surroundings: Surroundings, where: str) -> Program:
+    """Return the program of some options.
 
     Raises:
-        UsageError: the command is empty, or its program is not found or not executable.
+        UsageError: the program, its folder or a variable it needs does not exist.
     """
-    text = command if isinstance(command, str) else "\n".join(command)
-    if "\0" in text:
+    cwd = surroundings.base_dir / (options.cwd or "")
+    if not cwd.is_dir():
+        raise UsageError(
+            f"{cwd} is no folder" if cwd.exists() else f"there is no folder {cwd}",
+            where=f"{where}, option 'cwd'",
+            fix=f"a relative path starts at {surroundings.base_dir}",
+        )
+    env = child_environment(surroundings.environ, options.env, options.pass_env, f"{where}, 'env'")
+    argv = _argv_of(options.command, env, cwd, f"{where}, option 'command'")
+    return Program(argv, env, cwd, isinstance(options.command, str))
+
+
+def _argv_of(
+    command: str | tuple[str, ...], env: Mapping[str, str], cwd: Path, where: str
+) -> tuple[str, ...]:
+    if "\0" in "".join(command):
         raise UsageError("the command holds a NUL character", where=where)
-    if isinstance(command, str):
-        if not command.strip():
-            raise UsageError("the command is empty", where=where)
-        return ("/bin/sh", "-c", command)
-    if not command or not command[0]:
+    first = command.strip() if isinstance(command, str) else "".join(command[:1])
+    if not first:
         raise UsageError("the command is empty", where=where)
-    return (_program(command[0], env, cwd, where), *command[1:])
+    if isinstance(command, str):
+        return ("/bin/sh", "-c", command)
+    return (_found(first, env, cwd, where), *command[1:])
 
 
-def shell_word(command: str) -> str | None:
-    """Return the first word of a shell command, when the command fails if that is no program.
-
-    None when that cannot be told from the text: the word is quoted, an assignment or an
-    expansion, or the command may go on without it.
-    """
-    match = _PLAIN_FIRST_WORD.match(command)
-    return None if match is None or _MAY_GO_ON.search(command) else match[1]
-
-
-def _program(name: str, env: Mapping[str, str], cwd: Path, where: str) -> str:
+def _found(name: str, env: Mapping[str, str], cwd: Path, where: str) -> str:
     search = env.get("PATH", os.defpath)
     path = str(cwd / name) if "/" in name else name
     found = shutil.which(path, path=search)
