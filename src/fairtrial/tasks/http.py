@@ -18,11 +18,10 @@ from fairtrial.schema.decoding import unknown_name
 from fairtrial.schema.json_pointer import parse_pointer
 from fairtrial.tasks.request import RequestPlan
 from fairtrial.tasks.template import Fill, compile_template
-from fairtrial.workspaces.environment import substitute
+from fairtrial.workspaces.environment import references, substitute
 
 _BODILESS: Final = ("GET", "HEAD")
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_REFERENCE: Final = re.compile(r"\$\{([^{}]*)\}")
 _SHORTEST_SECRET: Final = 6
 """Hiding a shorter value, such as `1` or `prod`, would garble messages and protect nothing."""
 
@@ -149,7 +148,7 @@ def _pointer(text: str | None, where: str) -> tuple[str, ...] | None:
 
 def _secrets(options: Options, environ: Mapping[str, str]) -> dict[str, str]:
     texts = (options.url, *options.headers.values(), *options.query.values())
-    names = {name for text in texts for name in _REFERENCE.findall(text)}
+    names = {name for text in texts for name in references(text)}
     return {
         environ[name].strip(): name
         for name in sorted(names)

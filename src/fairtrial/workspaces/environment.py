@@ -58,6 +58,11 @@ def child_environment(
     return child
 
 
+def references(text: str) -> set[str]:
+    """Return the names of the variables that `substitute` puts into a text."""
+    return {name for escaped, name in _REFERENCE.findall(text) if not escaped}
+
+
 def substitute(text: str, environ: Mapping[str, str], where: str) -> str:
     """Return a text with each `${NAME}` replaced by that variable; `$${NAME}` stays as `${NAME}`.
 
