@@ -43,5 +43,7 @@ def _innermost_line(error: BaseException) -> str | None:
 
 def _short(file: str) -> str:
     # As it is imported: reasons are short, and an absolute path would fill them.
-    inside = [folder for folder in sys.path if folder and Path(file).is_relative_to(folder)]
+    inside = [
+        folder for folder in map(str, sys.path) if folder and Path(file).is_relative_to(folder)
+    ]
     return str(Path(file).relative_to(max(inside, key=len))) if inside else file

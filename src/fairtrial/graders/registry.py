@@ -10,6 +10,7 @@ from typing import Annotated, cast
 
 from msgspec import Meta
 
+from fairtrial.graders.wording import shown
 from fairtrial.model.errors import UsageError
 from fairtrial.model.grader import GraderSpec
 from fairtrial.model.json import Json
@@ -66,7 +67,7 @@ def grader_spec(value: Json, where: str) -> GraderSpec:
         value = {"kind": value}
     if not isinstance(value, Mapping) or not isinstance(value.get("kind"), str):
         raise UsageError(
-            f"a grader is the name of a kind or an object with 'kind', got {str(value)[:80]!r}",
+            f"a grader is the name of a kind or an object with 'kind', got {shown(value)}",
             where=where,
             fix=f"known kinds: {', '.join(GRADERS.modules)}",
         )
