@@ -86,7 +86,7 @@ def cluster_sums(values: FloatArray, codes: IntArray | None) -> tuple[FloatArray
     if codes is None:
         return values, np.ones_like(values)
     sizes = np.bincount(codes).astype(np.float64)
-    sums = np.bincount(codes, weights=values)
+    sums = np.bincount(codes, weights=values).astype(np.float64, copy=False)
     filled = sizes > 0
     if filled.all():
         return sums, sizes

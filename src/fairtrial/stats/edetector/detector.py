@@ -69,7 +69,7 @@ class Evidence:
 
 @dataclass(slots=True)
 class _Restarts:
-    """Log evidence (mixture members × restarts) and history of every restart."""
+    """Log evidence (a row a mixture member, a column a restart) and history of every restart."""
 
     log_evidence: FloatArray
     n: FloatArray

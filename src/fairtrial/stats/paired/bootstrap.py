@@ -167,7 +167,8 @@ def _exact(lattice: Lattice, size: float) -> _Distribution:
     n = lattice.steps.size
     support, cumulative = _power(counts / n, n)
     step = 1.0 / (n * lattice.per_unit * size)
-    return _Distribution((support + n * low) * step, cumulative, "exact", 0)
+    values = np.asarray((support + n * low) * step, dtype=np.float64)
+    return _Distribution(values, cumulative, "exact", 0)
 
 
 def _power(pmf: FloatArray, n: int) -> tuple[IntArray, FloatArray]:
@@ -205,9 +206,8 @@ def _binned(values: FloatArray) -> _Distribution:
     pmf = np.bincount(left, weights=1.0 - share, minlength=bins + 1)
     pmf[1:] += np.bincount(left, weights=share, minlength=bins)
     support, cumulative = _power(pmf / values.size, values.size)
-    return _Distribution(
-        low + support * ((high - low) / bins / values.size), cumulative, "binned", 0
-    )
+    means = low + support.astype(np.float64) * ((high - low) / bins / values.size)
+    return _Distribution(means, cumulative, "binned", 0)
 
 
 def _resample(values: FloatArray, draws: int, rng: np.random.Generator) -> FloatArray:
@@ -236,4 +236,5 @@ def _multinomial(
 
 def _drawn(means: FloatArray, method: str) -> _Distribution:
     means.sort()
-    return _Distribution(means, np.arange(1, means.size + 1) / means.size, method, means.size)
+    cumulative = np.arange(1, means.size + 1, dtype=np.float64) / means.size
+    return _Distribution(means, cumulative, method, means.size)

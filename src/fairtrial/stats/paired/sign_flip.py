@@ -151,7 +151,7 @@ def _convolved(steps: IntArray) -> _UpperTail:
     tilt = _tilt(sizes.astype(np.float64), many.astype(np.float64), float(observed))
     pmf, start = _tilted_pmf(sizes, many, tilt)
     heads = (observed + most) // 2
-    log_mass = float(many @ _log_cosh(tilt * sizes)) - tilt * observed
+    log_mass = float(many @ _log_cosh(tilt * sizes.astype(np.float64))) - tilt * observed
     above = pmf[heads - start :]
     weights = np.exp(-2.0 * tilt * np.arange(above.size))
     scale = math.exp(log_mass)
