@@ -30,7 +30,9 @@ def as_values(argument: str, values: npt.ArrayLike, *, least: int = 0) -> FloatA
     if array.size < least:
         raise ArgumentError(argument, f"needs at least {least} values, not {array.size}")
     # The sum is finite when all values are; the slower check decides when it is not.
-    if not math.isfinite(float(array.sum())) and not np.isfinite(array).all():
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = float(array.sum())
+    if not math.isfinite(total) and not np.isfinite(array).all():
         raise ArgumentError(argument, "must hold finite numbers only; leave missing ones out")
     return array
 

@@ -11,6 +11,8 @@ from fairtrial.stats.arrays import FloatArray, IntArray
 
 _LARGEST_STEPS = 4096
 _TOLERANCE = 1e-7
+_DENOMINATORS = (*range(1, 65), 100)
+"""Trials that pass rates are shares of, and scores with two decimals."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ def find_lattice(values: FloatArray) -> Lattice | None:
 
 
 def _denominator(value: float) -> int | None:
-    for candidate in range(1, 65):
+    for candidate in _DENOMINATORS:
         scaled = value * candidate
         if abs(scaled - round(scaled)) <= _TOLERANCE:
             return candidate

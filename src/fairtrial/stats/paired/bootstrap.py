@@ -23,6 +23,7 @@ from fairtrial.stats.tails import normal_cdf, t_quantile
 _CHUNK_CELLS = 2_000_000
 _MOST_DRAWN_CELLS = 50_000_000
 _REACH = 12.0
+_LONGEST_WINDOW = 4_000_000.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,12 +154,16 @@ def _distribution(
     size = float(sizes[0])
     if (sizes == size).all():
         lattice = find_lattice(sums)
-        if lattice is not None:
+        if lattice is not None and _window(lattice) <= _LONGEST_WINDOW:
             return _exact(lattice, size)
         if sums.size * draws > _MOST_DRAWN_CELLS:
             return _binned(sums / size)
         return _drawn(_resample(sums / size, draws, rng), "resampling")
     return _drawn(_multinomial(sums, sizes, draws, rng), "multinomial")
+
+
+def _window(lattice: Lattice) -> float:
+    return 2.0 * _REACH * float(lattice.steps.std()) * math.sqrt(lattice.steps.size)
 
 
 def _exact(lattice: Lattice, size: float) -> _Distribution:

@@ -15,6 +15,7 @@ from fairtrial.stats.roots import find_root
 from fairtrial.stats.tails import binomial_pmf, normal_pdf, normal_sf
 
 _MOST_ENUMERATED = 16
+_MOST_CONVOLVED = 4_000_000
 _MOST_DRAWN_CELLS = 100_000_000
 _CHUNK_CELLS = 4_000_000
 _REACH = 12.0
@@ -106,12 +107,20 @@ def sign_flip(
         reason = "fewer than two independent units can prove nothing"
         return SignFlip(1.0, 1.0, 1.0, 1.0, n, groups, "none", reason=reason)
     lattice = find_lattice(sums)
-    if lattice is not None:
+    if lattice is not None and _affordable(lattice.steps):
         total = float(lattice.steps.sum())
         tail = _convolved(lattice.steps)
     else:
         tail, total = _continuous(sums, draws, seed)
     return _result(tail, total, (n, groups), seed)
+
+
+def _affordable(steps: IntArray) -> bool:
+    """Return whether the convolution of these differences fits into some ten milliseconds."""
+    counts = np.bincount(np.abs(steps))
+    sizes = np.flatnonzero(counts)
+    span = float(sizes @ np.minimum(counts[sizes], _REACH * np.sqrt(counts[sizes]) + 40.0))
+    return span * max(1, sizes.size) <= _MOST_CONVOLVED
 
 
 def _result(tail: _UpperTail, total: float, size: tuple[int, int], seed: int) -> SignFlip:
