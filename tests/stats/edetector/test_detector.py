@@ -108,7 +108,7 @@ def test_ruin_is_none_in_logs_and_zero_in_evidence() -> None:
 
 
 def test_evidence_beyond_a_float_is_infinite_not_an_error() -> None:
-    found = e_detector(np.full(400, -200.0), eps=0.05, upper=0.06)
+    found = e_detector(np.full(400, -200.0), eps=0.05, upper=0.06, bet=Fixed((0.5,)))
     assert math.isinf(found.evidence[-1])
     assert found.stop_round == 1
 
