@@ -144,11 +144,13 @@ def test_looks_before_ten_cases_are_refused_and_spend_nothing() -> None:
 
 
 def test_a_regression_is_believed_after_two_failed_reruns() -> None:
-    assert confirmed_regression(False, [False]).outcome is Outcome.CONTINUE
-    assert confirmed_regression(True, []).outcome is Outcome.CONTINUE
-    assert confirmed_regression(True, [False, True]).outcome is Outcome.CONTINUE
-    possible = confirmed_regression(True, [False])
+    assert confirmed_regression([False], baseline_solved=False).outcome is Outcome.CONTINUE
+    assert confirmed_regression([], baseline_solved=True).outcome is Outcome.CONTINUE
+    assert confirmed_regression([False, True], baseline_solved=True).outcome is Outcome.CONTINUE
+    possible = confirmed_regression([False], baseline_solved=True)
     assert possible.outcome is Outcome.CONTINUE
     assert possible.evidence["reruns_needed"] == 2
-    assert confirmed_regression(True, [False] * 3).outcome is Outcome.STOP
-    assert confirmed_regression(True, [False], confirmations=0).outcome is Outcome.STOP
+    assert confirmed_regression([False] * 3, baseline_solved=True).outcome is Outcome.STOP
+    assert (
+        confirmed_regression([False], baseline_solved=True, confirmations=0).outcome is Outcome.STOP
+    )

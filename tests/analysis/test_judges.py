@@ -33,7 +33,7 @@ def test_calibration_without_common_or_varied_labels() -> None:
 
 
 def test_a_panel_of_judges() -> None:
-    judges = {
+    judges: dict[str, list[bool | None]] = {
         "x": [True, True, False, None, True],
         "y": [True, False, False, True, True],
         "z": [True, True, False, True, None],
@@ -47,7 +47,8 @@ def test_a_panel_of_judges() -> None:
     disjoint = panel({"x": [True, None], "y": [None, True]})
     assert disjoint.fleiss.estimate is None
     assert disjoint.alpha.estimate is None
-    for bad in ({"x": [True]}, {"x": [True], "y": []}):
+    lonely: dict[str, list[bool | None]] = {"x": [True]}
+    for bad in (lonely, {**lonely, "y": []}):
         with pytest.raises(ArgumentError, match="judges"):
             panel(bad)
 

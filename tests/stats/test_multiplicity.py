@@ -12,8 +12,9 @@ from fairtrial.stats.multiplicity import benjamini_hochberg, bonferroni_level, h
 many = st.lists(st.floats(0, 1), min_size=1, max_size=20)
 
 
-@given(many)
-def test_adjustments_agree_with_statsmodels(p: list[float]) -> None:
+@pytest.mark.parametrize("m", [1, 2, 7, 20])
+def test_adjustments_agree_with_statsmodels(m: int) -> None:
+    p = np.random.default_rng(m).random(m).round(2)
     assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
     assert benjamini_hochberg(p) == pytest.approx(multipletests(p, method="fdr_bh")[1])
 

@@ -6,7 +6,8 @@ from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.paired.mcnemar import mcnemar
 from fairtrial.stats.pairwise import Choice, pairwise
 
-answer = st.sampled_from(["a", "b", "tie"])
+WORDS: list[Choice] = ["a", "b", "tie"]
+answer = st.sampled_from(WORDS)
 OTHER: dict[Choice, Choice] = {"a": "b", "b": "a", "tie": "tie"}
 
 
@@ -15,7 +16,8 @@ def test_swapping_the_arms_swaps_wins_and_keeps_the_bias(
     answers: list[tuple[Choice, Choice]],
 ) -> None:
     found = pairwise(answers)
-    swapped = pairwise([(OTHER[ba], OTHER[ab]) for ab, ba in answers])
+    turned: list[tuple[Choice, Choice]] = [(OTHER[ba], OTHER[ab]) for ab, ba in answers]
+    swapped = pairwise(turned)
     assert (swapped.wins, swapped.losses, swapped.ties) == (found.losses, found.wins, found.ties)
     assert (swapped.both_first, swapped.both_second) == (found.both_first, found.both_second)
     assert swapped.consistent == found.consistent
@@ -26,7 +28,8 @@ def test_swapping_the_arms_swaps_wins_and_keeps_the_bias(
 
 
 def test_a_judge_that_loves_the_first_slot_is_found_out() -> None:
-    found = pairwise([("a", "b")] * 9 + [("b", "b")])
+    always_first: tuple[Choice, Choice] = ("a", "b")
+    found = pairwise([*[always_first] * 9, ("b", "b")])
     assert found.wins == 1
     assert len(found.warnings) == 2
     assert "only 10 % of cases" in found.warnings[0]

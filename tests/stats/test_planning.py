@@ -1,3 +1,4 @@
+import itertools
 import math
 
 import numpy as np
@@ -124,7 +125,7 @@ def test_a_race_halves_and_stays_in_its_budget(configs: int, more: int) -> None:
     assert plan.used == sum(r.configs * r.per_config for r in plan.rounds)
     alive = [r.configs for r in plan.rounds]
     assert alive[0] == configs
-    assert all(after == (before + 1) // 2 for before, after in zip(alive, alive[1:], strict=False))
+    assert all(after == (before + 1) // 2 for before, after in itertools.pairwise(alive))
     assert alive[-1] == 2
 
 

@@ -11,7 +11,7 @@ from fairtrial.stats.arrays import FloatArray, IntArray
 
 _LARGEST_STEPS = 4096
 _TOLERANCE = 1e-7
-_DENOMINATORS = (*range(1, 65), 100)
+_DENOMINATORS: tuple[int, ...] = (*range(1, 65), 100)
 """Trials that pass rates are shares of, and scores with two decimals."""
 
 

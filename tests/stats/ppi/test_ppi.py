@@ -111,7 +111,7 @@ def test_each_case_its_own_cluster_changes_next_to_nothing() -> None:
     n = baseline.judge.size
     plain = ppi_difference(baseline, candidate)
     alone = ppi_difference(baseline, candidate, clusters=list(range(n)))
-    assert alone.se == pytest.approx(plain.se * np.sqrt(n / (n - 1)))  # type: ignore[operator]
+    assert alone.se == pytest.approx(plain.se * np.sqrt(n / (n - 1)))
     wide = ppi_difference(baseline, candidate, clusters=[k % 7 for k in range(n)])
     assert wide.clusters == 7
 

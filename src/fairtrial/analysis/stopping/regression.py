@@ -10,9 +10,9 @@ CONFIRMATIONS = 2
 
 
 def confirmed_regression(
-    baseline_solved: bool,  # noqa: FBT001  # the fact itself, not an option
     trials: Sequence[bool],
     *,
+    baseline_solved: bool,
     confirmations: int = CONFIRMATIONS,
 ) -> Decision:
     """Stop on a regression only after it failed again on every rerun.
@@ -21,8 +21,8 @@ def confirmed_regression(
     failure followed by two failed reruns is rare by luck alone.
 
     Args:
-        baseline_solved: The baseline solved the case.
         trials: The candidate's verdicts so far, reruns included.
+        baseline_solved: The baseline solved the case.
         confirmations: Reruns that must fail too.
     """
     if not baseline_solved or not trials or any(trials):

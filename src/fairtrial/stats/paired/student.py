@@ -7,7 +7,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from fairtrial.stats.arrays import as_clusters, as_values, cluster_sums
+from fairtrial.stats.arrays import as_clusters, as_values, squares_around
 from fairtrial.stats.checks import check_at_least, check_level
 from fairtrial.stats.interval import Interval, PValue
 from fairtrial.stats.paired.result import PairedDifference
@@ -43,15 +43,7 @@ def cluster_t(
     if n == 0:
         return PairedDifference(None, None, None, 0, 0, level, method, "there are no cases")
     mean = float(values.mean())
-    if codes is None:
-        groups = n
-        rest = values - mean
-        squares = float(rest @ rest)
-    else:
-        sums, sizes = cluster_sums(values, codes)
-        groups = sums.size
-        rest = sums - mean * sizes
-        squares = float(rest @ rest)
+    squares, groups = squares_around(values, codes, mean)
     if groups < 2:
         reason = "one case has no spread" if n == 1 else "one cluster has no spread"
         return PairedDifference(mean, None, None, n, groups, level, method, reason)
@@ -124,15 +116,13 @@ def guarded_t(
     n = values.size
     if n == 0:
         return PairedDifference(None, None, None, 0, 0, level, "guarded t", "there are no cases")
-    sums, sizes = cluster_sums(values, codes)
-    groups = sums.size
     total = float(values.sum())
+    centre = total / (n + 2)
+    own, groups = squares_around(values, codes, centre)
     if groups < 2:
         reason = "one case has no spread" if n == 1 else "one cluster has no spread"
         return PairedDifference(total / n, None, None, n, groups, level, "guarded t", reason)
-    centre = total / (n + 2)
-    rest = sums - centre * sizes
-    squares = float(rest @ rest) + 2.0 * (guard + centre * centre)
+    squares = own + 2.0 * (guard + centre * centre)
     se = math.sqrt(groups / (groups - 1) * squares) / (n + 2)
     half = t_quantile(0.5 + 0.5 * level, groups - 1) * se
     return PairedDifference(
