@@ -78,8 +78,8 @@ def test_equal_rates_that_no_float_holds_exactly_are_still_equal() -> None:
 def test_near_the_end_the_interval_stays_inside_and_positive() -> None:
     rate = pass_rate({(3, 3): 19, (2, 3): 1})
     assert rate.interval is not None
-    assert rate.interval.upper < 1
-    assert rate.interval.lower < rate.estimate
+    assert rate.estimate is not None
+    assert rate.interval.lower < rate.estimate < rate.interval.upper < 1
     assert rate.n_effective is not None
     assert rate.n_effective <= 60
 

@@ -13,6 +13,7 @@ def find_root(
     high: float,
     *,
     tolerance: float = 1e-13,
+    smallest: float | None = None,
     max_steps: int = 200,
 ) -> float:
     """Return x in [low, high] with function(x) = 0, by Chandrupatla's method.
@@ -24,12 +25,14 @@ def find_root(
         function: Continuous, with opposite signs (or a zero) at the two ends.
         low: One end of the bracket.
         high: The other end.
-        tolerance: Absolute and relative width at which the bracket is narrow enough.
+        tolerance: Relative width at which the bracket is narrow enough.
+        smallest: Absolute width that is enough for a root close to 0; `tolerance` unless given.
         max_steps: Function calls after which the best point so far is returned.
 
     Raises:
         ArgumentError: the function has one sign at both ends.
     """
+    absolute = tolerance if smallest is None else smallest
     b, a = low, high
     fb, fa = function(b), function(a)
     if fa == 0.0:
@@ -49,7 +52,7 @@ def find_root(
             b, fb = a, fa
         a, fa = x, fx
         best, f_best = (a, fa) if abs(fa) < abs(fb) else (b, fb)
-        limit = (tolerance + tolerance * abs(best)) / abs(b - a) if a != b else 1.0
+        limit = (absolute + tolerance * abs(best)) / abs(b - a) if a != b else 1.0
         if f_best == 0.0 or limit > 0.5:
             return best
         share = min(max(_step(a, b, c, (fa, fb, fc)), limit), 1.0 - limit)

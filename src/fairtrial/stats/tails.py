@@ -156,7 +156,7 @@ def beta_quantile(p: float, a: float, b: float) -> float:
     """
     check_between("p", p, 0.0, 1.0)
     if p <= 0.5:
-        return find_root(lambda x: beta_tails(a, b, x)[0] - p, 0.0, 1.0)
+        return find_root(lambda x: beta_tails(a, b, x)[0] - p, 0.0, 1.0, smallest=1e-300)
     return find_root(lambda x: (1.0 - p) - beta_tails(a, b, x)[1], 0.0, 1.0)
 
 

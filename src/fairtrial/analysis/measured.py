@@ -1,0 +1,76 @@
+"""Several measured quantities of two programs: which changed?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy.typing as npt
+
+from fairtrial.analysis.paired import Direction
+from fairtrial.stats.log_ratio import PairedChange, paired_change
+from fairtrial.stats.multiplicity import holm
+
+
+@dataclass(frozen=True, slots=True)
+class MetricChange:
+    """One metric's change with its place among the others.
+
+    Attributes:
+        change: Estimate, interval and p-value.
+        p_adjusted: Holm's p over all metrics; None without pairs.
+        verdict: Better or worse needs an interval without "no change" and p_adjusted <= 1 - level.
+        lower_is_better: How the metric counts.
+    """
+
+    change: PairedChange
+    p_adjusted: float | None
+    verdict: Direction
+    lower_is_better: bool
+
+    def describe(self) -> str:
+        """Return the change in words."""
+        if self.p_adjusted is None:
+            return self.change.describe()
+        return (
+            f"{self.change.describe()} {self.verdict.value.capitalize()} "
+            f"(p = {self.p_adjusted:.2g}, adjusted for all metrics)."
+        )
+
+
+def metric_changes(
+    metrics: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]],
+    *,
+    higher_is_better: frozenset[str] = frozenset(),
+    level: float = 0.95,
+) -> dict[str, MetricChange]:
+    """Return each metric's change from A to B with verdicts that allow for their number.
+
+    Args:
+        metrics: Name -> (A's values, B's values) over the same pairs.
+        higher_is_better: Names of the metrics where more is better.
+        level: Confidence level.
+
+    Raises:
+        ArgumentError: values do not fit.
+    """
+    changes = {name: paired_change(a, b, level=level) for name, (a, b) in metrics.items()}
+    tested = [name for name, change in changes.items() if change.p is not None]
+    adjusted = dict(
+        zip(tested, holm([c.p.value for c in changes.values() if c.p is not None]), strict=True)
+    )
+    result = {}
+    for name, change in changes.items():
+        lower = name not in higher_is_better
+        p = float(adjusted[name]) if name in adjusted else None
+        result[name] = MetricChange(change, p, _verdict(change, p, lower=lower), lower)
+    return result
+
+
+def _verdict(change: PairedChange, p: float | None, *, lower: bool) -> Direction:
+    if p is None or change.estimate is None or change.interval is None or change.n < 6:
+        return Direction.INCONCLUSIVE
+    same = 1.0 if change.scale == "ratio" else 0.0
+    if p > 1.0 - change.level + 1e-12 or not change.interval.excludes(same):
+        return Direction.INCONCLUSIVE
+    return Direction.BETTER if (change.estimate < same) == lower else Direction.WORSE

@@ -1,0 +1,1 @@
+"""How far a judge can be trusted: against people, against other judges, against itself."""

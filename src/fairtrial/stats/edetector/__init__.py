@@ -1,0 +1,1 @@
+"""When has an improvement loop stopped improving?"""

@@ -1,0 +1,1 @@
+"""Two arms on the same cases: intervals and tests for the mean difference, one a module."""

@@ -1,0 +1,1 @@
+"""Looking at results while they come in, without fooling oneself."""

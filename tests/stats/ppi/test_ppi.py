@@ -1,0 +1,165 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
+
+from fairtrial.stats.errors import ArgumentError
+from fairtrial.stats.ppi.difference import JudgedArm, judged_arm, ppi_difference, ppi_influence
+from fairtrial.stats.ppi.mean import judge_weight, ppi_mean
+from fairtrial.stats.ppi.poststratified import (
+    post_stratified_difference,
+    post_stratified_influence,
+    selection_test,
+)
+
+NAN = float("nan")
+
+
+def _scene(seed: int, n: int = 120, labels: int = 40) -> tuple[JudgedArm, JudgedArm]:
+    rng = np.random.default_rng(seed)
+    arms = []
+    for shift in (0.0, 0.15):
+        truth = (rng.random(n) < 0.5 + shift).astype(float)
+        judge = np.where(rng.random(n) < 0.8, truth, 1.0 - truth)
+        known = np.full(n, NAN)
+        picked = rng.permutation(n)[:labels]
+        known[picked] = truth[picked]
+        arms.append(judged_arm(known, judge))
+    return arms[0], arms[1]
+
+
+@given(st.integers(0, 10_000), st.booleans())
+def test_mean_agrees_with_ppi_python(seed: int, graded: bool) -> None:  # noqa: FBT001
+    rng = np.random.default_rng(seed)
+    n, many = int(rng.integers(5, 40)), int(rng.integers(20, 90))
+    judge = rng.random(n + many) if graded else rng.integers(0, 2, n + many).astype(float)
+    labels = np.clip(judge[:n] + rng.normal(0, 0.4, n), 0, 1)
+    if np.ptp(labels) == 0.0 or np.ptp(judge) == 0.0:
+        return
+    found = ppi_mean(labels, judge[:n], judge[n:], level=0.9)
+    estimate = ppi_mean_pointestimate(labels, judge[:n], judge[n:])
+    low, high = ppi_mean_ci(labels, judge[:n], judge[n:], alpha=0.1)
+    assert found.estimate == pytest.approx(float(np.ravel(estimate)[0]), abs=1e-9)
+    assert found.interval_z is not None
+    assert found.interval is not None
+    assert found.interval_z.lower == pytest.approx(float(np.ravel(low)[0]), abs=1e-9)
+    assert found.interval_z.upper == pytest.approx(float(np.ravel(high)[0]), abs=1e-9)
+    assert found.interval.width > found.interval_z.width
+
+
+def test_a_judge_that_never_varies_adds_nothing() -> None:
+    found = ppi_mean([1.0, 0.0, 1.0, 1.0], [1.0] * 4, [1.0] * 9)
+    assert found.weight == 0.0
+    assert found.estimate == 0.75
+    assert found.method == "labels only"
+
+
+def test_without_unlabelled_cases_it_is_the_classical_mean_with_t() -> None:
+    labels = [1.0, 0.0, 1.0, 1.0, 0.0]
+    found = ppi_mean(labels, [1.0, 1.0, 1.0, 0.0, 0.0], [])
+    assert found.estimate == pytest.approx(0.6)
+    assert found.interval is not None
+    se = np.std(labels, ddof=1) / np.sqrt(5)
+    assert found.interval.width == pytest.approx(2 * 2.7764451051977987 * se)
+
+
+def test_an_opposed_judge_gets_no_negative_weight() -> None:
+    labels, judge = np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0])
+    assert judge_weight(labels, judge, judge) == 0.0
+
+
+def test_one_label_or_equal_labels_have_no_interval() -> None:
+    assert "one label" in ppi_mean([1.0], [1.0], [0.0, 1.0]).describe()
+    assert "unknown, not zero" in ppi_mean([1.0] * 3, [1.0] * 3, [1.0] * 2).reason
+    with pytest.raises(ArgumentError, match="labels"):
+        ppi_mean([], [], [1.0])
+    with pytest.raises(ArgumentError, match="judge_labelled"):
+        ppi_mean([1.0], [1.0, 0.0], [1.0])
+
+
+@pytest.mark.parametrize("influence", [ppi_influence, post_stratified_influence])
+def test_pulls_agree_with_a_numerical_jackknife(influence: object) -> None:
+    assert callable(influence)
+    arm, _ = _scene(3)
+    n = arm.judge.size
+    full = influence(arm)
+    left_out = np.array(
+        [
+            influence(JudgedArm(np.delete(arm.labels, i), np.delete(arm.judge, i))).estimate
+            for i in range(n)
+        ]
+    )
+    jackknife = np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum())
+    assert np.sqrt(full.pulls @ full.pulls) == pytest.approx(jackknife, rel=0.08)
+    assert full.pulls.sum() == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("method", [ppi_difference, post_stratified_difference])
+@given(seed=st.integers(0, 500))
+def test_swapping_the_arms_mirrors(method: object, seed: int) -> None:
+    assert callable(method)
+    baseline, candidate = _scene(seed)
+    one, other = method(baseline, candidate), method(candidate, baseline)
+    assert other.estimate == pytest.approx(-one.estimate, abs=1e-12)
+    assert other.interval.lower == pytest.approx(-one.interval.upper, abs=1e-12)
+    assert other.p.value == pytest.approx(one.p.value)
+
+
+def test_each_case_its_own_cluster_changes_next_to_nothing() -> None:
+    baseline, candidate = _scene(5)
+    n = baseline.judge.size
+    plain = ppi_difference(baseline, candidate)
+    alone = ppi_difference(baseline, candidate, clusters=list(range(n)))
+    assert alone.se == pytest.approx(plain.se * np.sqrt(n / (n - 1)))
+    wide = ppi_difference(baseline, candidate, clusters=[k % 7 for k in range(n)])
+    assert wide.clusters == 7
+
+
+def test_post_stratifying_is_the_weighted_mean_of_labels() -> None:
+    arm = judged_arm([1.0, 0.0, None, None, 1.0, 0.0, 0.0, None], [1, 1, 1, 1, 1, 0, 0, 0])
+    assert post_stratified_influence(arm).estimate == pytest.approx(5 / 8 * 2 / 3)
+
+
+def test_too_few_labels_are_refused_with_a_reason() -> None:
+    baseline, candidate = _scene(1, labels=6)
+    few = ppi_difference(baseline, candidate, min_labels=10)
+    assert few.estimate is None
+    assert "at least 10 labels" in few.describe()
+    thin = post_stratified_difference(baseline, candidate)
+    assert thin.estimate is None
+    assert "for each verdict" in thin.describe()
+    flat = judged_arm([1.0, 1.0, None], [1, 1, 1])
+    assert ppi_difference(flat, flat).reason == "the labels show no spread"
+    with pytest.raises(ArgumentError, match="labels"):
+        post_stratified_influence(judged_arm([1.0, None], [1, 0]))
+
+
+def test_selection_by_verdict_is_noticed() -> None:
+    judge = np.array([0.0, 1.0] * 60)
+    picked = np.where(judge == 0.0, 1.0, NAN)
+    found = selection_test(judged_arm(picked, judge))
+    assert found is not None
+    assert found.value < 1e-6
+    fair = np.where(np.arange(120) % 4 < 2, 1.0, NAN)
+    assert selection_test(judged_arm(fair, judge)).value == pytest.approx(1.0)  # type: ignore[union-attr]
+    assert selection_test(judged_arm(fair, np.ones(120))) is None
+    assert selection_test(judged_arm(np.ones(4), [0, 1, 0, 1])) is None
+    # Pearson's chi-squared: scipy.stats.chi2_contingency([[30, 10], [40, 40]], correction=False)
+    known = [1.0] * 40 + [None] * 80
+    verdicts = [1] * 30 + [0] * 10 + [1] * 40 + [0] * 40
+    assert selection_test(judged_arm(known, verdicts)).value == pytest.approx(  # type: ignore[union-attr]
+        0.008828761, abs=1e-8
+    )
+
+
+def test_arguments_and_words() -> None:
+    baseline, candidate = _scene(2)
+    assert "The judge alone says" in ppi_difference(baseline, candidate).describe()
+    assert "corrected by 4 human labels" in ppi_mean([1, 0, 1, 1], [1, 0, 0, 1], [1, 0]).describe()
+    with pytest.raises(ArgumentError, match="labels"):
+        judged_arm([1.0], [1.0, 0.0])
+    with pytest.raises(ArgumentError, match="labels"):
+        judged_arm([float("inf")], [1.0])
+    with pytest.raises(ArgumentError, match="candidate"):
+        ppi_difference(baseline, judged_arm([1.0], [1.0]))
