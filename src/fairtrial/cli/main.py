@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 
 from fairtrial import __version__
-
-# A start makes 100,000 objects, nearly all of them for good: to look for garbage among them again
-# and again, and once more at the exit, took a third of a short command.
-_COLLECT_AFTER = (100_000, 50, 100)
+from fairtrial.cli import garbage
 
 
 def main(words: list[str] | None = None) -> int:
@@ -22,11 +18,11 @@ def main(words: list[str] | None = None) -> int:
     """
     if words is not None:
         return _run(words)
-    gc.set_threshold(*_COLLECT_AFTER)
+    garbage.postpone()
     try:
         return _run(sys.argv[1:])
     finally:
-        gc.freeze()
+        garbage.leave()
 
 
 def _run(words: list[str]) -> int:

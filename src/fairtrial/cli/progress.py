@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING
 
 from fairtrial.analysis.progress import Progress, eta_s
 from fairtrial.app.bench import Bench
+from fairtrial.cli import garbage
 from fairtrial.cli.render.words import duration, money, percent
+from fairtrial.model.events import Event, RunStarted
 from fairtrial.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -26,7 +28,13 @@ LIVE_EVERY_S = 0.1
 def watched(bench: Bench) -> Iterator[Bench]:
     """Show the events of a run on standard error while the block runs."""
     progress = Progress()
-    shown = dataclasses.replace(bench, publish=progress.see)
+
+    def see(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            garbage.resume()
+        progress.see(event)
+
+    shown = dataclasses.replace(bench, publish=see)
     if "store" in bench.__dict__:
         shown.__dict__["store"] = bench.store
     line = StatusLine(progress, live=sys.stderr.isatty())
