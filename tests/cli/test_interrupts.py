@@ -103,7 +103,7 @@ def test_the_first_ctrl_c_drains_and_says_how_to_go_on(fairtrial: Command, cases
     done = finish(running)
     assert done.code == ExitCode.INTERRUPTED
     assert "finishing the trials in flight" in done.err
-    assert "interrupted (Ctrl-C)" in done.out
+    assert "interrupted: Ctrl-C" in done.out
     assert "fairtrial exp run --resume exp_" in done.out
     n = recorded()
     assert 4 <= n < cases

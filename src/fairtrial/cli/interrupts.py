@@ -23,12 +23,12 @@ def stoppable(control: Control) -> Iterator[None]:
             sys.stderr.write(
                 "\nfinishing the trials in flight; press Ctrl-C again to end them too\n"
             )
-            control.drain("interrupted (Ctrl-C)")
+            control.drain("Ctrl-C")
         else:
-            control.cancel("interrupted (Ctrl-C)")
+            control.cancel("Ctrl-C")
 
     def terminated(_signal: int, _frame: FrameType | None) -> None:
-        control.cancel("terminated (SIGTERM)")
+        control.cancel("SIGTERM")
 
     before = {
         number: signal.signal(number, handler)
