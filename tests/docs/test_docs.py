@@ -34,7 +34,7 @@ SYNONYMS = re.compile(
 )
 """Words for which the product has one of its own: grader, trial, case, arm, experiment."""
 PRAISE = re.compile(
-    r"\b(simply|powerful|seamless(ly)?|robust|blazing(ly)?|effortless(ly)?|easily|state-of-the-art|"
+    r"\b(simply|powerful|seamless(ly)?|blazing(ly)?|effortless(ly)?|easily|state-of-the-art|"
     r"cutting-edge|leverag\w+|utili[sz]\w+|best-in-class|world-class|delightful)\b",
     re.IGNORECASE,
 )
