@@ -21,7 +21,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -194,8 +193,6 @@ def terminal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Termin
     monkeypatch.chdir(folder)
     monkeypatch.setenv("FAIRTRIAL_HOME", str(store))
     monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.setenv("TZ", "UTC")
-    time.tzset()
     python = Path(sys.executable).parent
     monkeypatch.setenv("PATH", f"{python}{os.pathsep}{os.environ['PATH']}")
     place = Terminal(folder, store, monkeypatch)

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from tests.docs.conftest import ROOT, Block, Terminal, blocks, fits
 
-from fairtrial.app.verbs import VERBS
+from fairtrial.app.verbs import GROUPS, VERBS
 from fairtrial.cli.reference import PAGES
 from fairtrial.model.errors import ExitCode
 
@@ -185,12 +185,12 @@ def test_every_exit_code_is_in_the_reference(code: ExitCode) -> None:
     assert f"| {code.value} |" in text_of(ROOT / "docs" / "reference" / "exit-codes.md")
 
 
-def test_the_readme_promises_no_command_that_does_not_exist() -> None:
-    verbs = {verb.path for verb in VERBS} | {verb.path[:1] for verb in VERBS}
-    for path in DOCUMENTS:
-        for block in blocks(text_of(path)):
-            if block.language not in ("console", "sh", "yaml"):
-                continue
-            for words in re.findall(r"\bfairtrial ([a-z]+)(?: ([a-z]+))?", block.text):
-                named = tuple(word for word in words if word)
-                assert named in verbs or named[:1] in verbs, f"{name_of(path)}: {named}"
+@pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
+def test_no_command_is_promised_that_does_not_exist(path: Path) -> None:
+    verbs = {verb.path for verb in VERBS}
+    others = {("dataset", "tags"), ("exp", "rnu")}  # of CONTRIBUTING, and mistyped on purpose
+    for group, word in re.findall(
+        r"(?:[`$] ?|^)fairtrial ([a-z]+)(?: ([a-z]+))?", text_of(path), re.MULTILINE
+    ):
+        named = (group, word) if group in GROUPS else (group,)
+        assert named in verbs | others

@@ -139,5 +139,5 @@ def _next_steps(state: ExperimentState) -> Sequence[tuple[str, str]]:
     if totals.failed:
         steps.append((f"fairtrial exp export {name} --to html", "read every failure"))
     if state.experiment.trials == 1 and state.status is Status.FINISHED:
-        steps.append(("fairtrial exp run … --trials 3", "see which cases pass only sometimes"))
+        steps.append(("fairtrial exp run SPEC --trials 3", "see which cases pass only sometimes"))
     return steps
