@@ -71,10 +71,10 @@ def _unknown(named: list[str]) -> UsageError:
 def _run(verb: Verb, words: list[str]) -> int:
     from fairtrial.app.bench import bench_here  # noqa: PLC0415  # not needed for help
     from fairtrial.app.spec_files import build_request  # noqa: PLC0415
-    from fairtrial.cli.arguments import parse  # noqa: PLC0415  # cyclopts takes 0.1 s
+    from fairtrial.cli.arguments import arguments_of  # noqa: PLC0415
     from fairtrial.cli.output import show  # noqa: PLC0415
 
-    arguments = parse(verb, words)
+    arguments = arguments_of(verb, words)
     bench = bench_here()
     try:
         request = build_request(verb.request(), arguments.given, bench.cwd)

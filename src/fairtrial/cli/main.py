@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 
 from fairtrial import __version__
-from fairtrial.cli import garbage
 
 
 def main(words: list[str] | None = None) -> int:
@@ -16,22 +15,27 @@ def main(words: list[str] | None = None) -> int:
     Args:
         words: The command line; None is that of this process, which then ends with it.
     """
-    if words is not None:
-        return _run(words)
-    garbage.postpone()
-    try:
-        return _run(sys.argv[1:])
-    finally:
-        garbage.leave()
+    given = sys.argv[1:] if words is None else words
+    if given in (["--version"], ["-V"]):
+        sys.stdout.write(f"fairtrial {__version__}\n")
+        return 0
+    return _run(given) if words is not None else _run_and_end(given)
 
 
 def _run(words: list[str]) -> int:
-    if words in (["--version"], ["-V"]):
-        sys.stdout.write(f"fairtrial {__version__}\n")
-        return 0
     from fairtrial.cli.dispatch import dispatch  # noqa: PLC0415  # not needed for --version
 
     return dispatch(words)
+
+
+def _run_and_end(words: list[str]) -> int:
+    from fairtrial.cli import garbage  # noqa: PLC0415  # not needed for --version
+
+    garbage.postpone()
+    try:
+        return _run(words)
+    finally:
+        garbage.leave()
 
 
 if __name__ == "__main__":
