@@ -377,6 +377,22 @@ class ExperimentStore(Protocol):
         ...
 
 
+class SettingsStore(Protocol):
+    """Keeps a JSON value under a key: what a project has chosen, and what was learned once."""
+
+    def get(self, key: str) -> Json:
+        """Return the value under a key; None when there is none."""
+        ...
+
+    def set(self, key: str, value: Json, now: datetime) -> None:
+        """Keep a value, not None, in place of the one before."""
+        ...
+
+    def delete(self, key: str) -> bool:
+        """Forget a value; return whether there was one."""
+        ...
+
+
 class Clock(Protocol):
     """Time, passed in so that tests own it."""
 

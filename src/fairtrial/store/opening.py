@@ -12,12 +12,13 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from fairtrial.model.errors import StoreError
-from fairtrial.ports import DatasetStore, ExperimentStore
+from fairtrial.ports import DatasetStore, ExperimentStore, SettingsStore
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.database import Database
 from fairtrial.store.datasets import SqlDatasetStore
 from fairtrial.store.experiments import SqlExperimentStore
 from fairtrial.store.failures import translated
+from fairtrial.store.settings import SqlSettingsStore
 from fairtrial.store.versioning import create, ensure_current
 
 DATABASE_FILE = "fairtrial.db"
@@ -35,6 +36,7 @@ class Store:
         home: Its folder.
         datasets: Its datasets.
         experiments: Its experiments.
+        settings: Its settings.
     """
 
     def __init__(self, home: Path, database: Database, clock: Callable[[], datetime]) -> None:
@@ -43,6 +45,7 @@ class Store:
         self.home = home
         self.datasets: DatasetStore = SqlDatasetStore(database, blobs, clock)
         self.experiments: ExperimentStore = SqlExperimentStore(database, blobs)
+        self.settings: SettingsStore = SqlSettingsStore(database)
 
     def close(self) -> None:
         """Close every connection; a transaction in another thread must have ended."""

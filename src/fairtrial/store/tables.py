@@ -108,6 +108,8 @@ version_case = Table(
     _word("case_id"),
     _word("condition"),
     Column("split", _SORTED_TEXT),
+    # A JSON list; null for a case without tags, so that what has some is found at once.
+    Column("tags", Text),
     PrimaryKeyConstraint("version_id", "position", name="version_case_pk"),
     sqlite_with_rowid=False,
 )
@@ -226,6 +228,8 @@ trial_row = Table(
     _amount("duration_s"),
     _amount("cost_usd"),
     _count("costed"),
+    Column("tokens", BigInteger, nullable=False),
+    _count("tokened"),
     Column("first_trial", Integer),
     Column("first_reason", Text),
     UniqueConstraint("experiment_id", "case_id", "condition", "arm", name="trial_row_key"),
@@ -259,6 +263,7 @@ trial = Table(
     _count("tries"),
     Column("seed", Text, nullable=False),
     Column("cost_usd", Float),
+    Column("tokens", BigInteger),
     Index(
         "trial_cause",
         "experiment_id",
@@ -289,6 +294,16 @@ trial_body = Table(
     Column("trial_id", _ID, ForeignKey("trial.id"), primary_key=True, autoincrement=False),
     Column("inline", LargeBinary),
     Column("blob", String),
+)
+
+# JSON values by key: what a project has chosen, and what was learned once.
+setting = Table(
+    "setting",
+    metadata,
+    Column("key", _SORTED_TEXT, primary_key=True),
+    Column("value", Text, nullable=False),
+    Column("set_at", BigInteger, nullable=False),
+    sqlite_with_rowid=False,
 )
 
 # Earlier records of trials that were run again; nothing is ever deleted from it.

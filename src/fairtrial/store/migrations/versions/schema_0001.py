@@ -17,6 +17,18 @@ def upgrade() -> None:
     _datasets()
     _experiments()
     _trials()
+    _settings()
+
+
+def _settings() -> None:
+    op.create_table(
+        "setting",
+        sa.Column("key", _TEXT, nullable=False),
+        sa.Column("value", sa.Text(), nullable=False),
+        sa.Column("set_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("key"),
+        sqlite_with_rowid=False,
+    )
 
 
 def _datasets() -> None:
@@ -57,6 +69,7 @@ def _datasets() -> None:
         sa.Column("case_id", _TEXT, nullable=False),
         sa.Column("condition", _TEXT, nullable=False),
         sa.Column("split", _TEXT),
+        sa.Column("tags", sa.Text()),
         sa.ForeignKeyConstraint(["content_id"], ["case_content.id"]),
         sa.ForeignKeyConstraint(["version_id"], ["dataset_version.id"]),
         sa.PrimaryKeyConstraint("version_id", "position", name="version_case_pk"),
@@ -168,6 +181,8 @@ def _trials() -> None:
         sa.Column("duration_s", sa.Float(), nullable=False),
         sa.Column("cost_usd", sa.Float(), nullable=False),
         sa.Column("costed", sa.Integer(), nullable=False),
+        sa.Column("tokens", sa.BigInteger(), nullable=False),
+        sa.Column("tokened", sa.Integer(), nullable=False),
         sa.Column("first_trial", sa.Integer()),
         sa.Column("first_reason", sa.Text()),
         sa.ForeignKeyConstraint(["experiment_id"], ["experiment.id"]),
@@ -220,6 +235,7 @@ def _trials() -> None:
         sa.Column("tries", sa.Integer(), nullable=False),
         sa.Column("seed", sa.Text(), nullable=False),
         sa.Column("cost_usd", sa.Float()),
+        sa.Column("tokens", sa.BigInteger()),
         sa.ForeignKeyConstraint(["experiment_id"], ["experiment.id"]),
         sa.ForeignKeyConstraint(["row_id"], ["trial_row.id"]),
         sa.PrimaryKeyConstraint("id"),
