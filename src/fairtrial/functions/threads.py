@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import SimpleQueue
@@ -47,6 +48,9 @@ class CallThreads:
         self._threads = 0
         self._calls = 0
         self._abandoned = 0
+        # To wake the loop costs as much as a short call, so calls that end together wake it once.
+        self._done: deque[tuple[_Job, Outcome]] = deque()
+        self._told: asyncio.AbstractEventLoop | None = None
 
     @property
     def abandoned(self) -> int:
@@ -89,12 +93,21 @@ class CallThreads:
 
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
-            outcome = _outcome(job)
+            loop = job.loop
+            self._done.append((job, _outcome(job)))
+            del job  # keep nothing of a call alive while waiting for the next
+            if self._told is loop:
+                continue
+            self._told = loop
             try:
-                job.loop.call_soon_threadsafe(self._finish, job, outcome)
+                loop.call_soon_threadsafe(self._finish_all)
             except RuntimeError:
                 return  # the loop is closed: the run is over
-            del job, outcome  # keep nothing of a call alive while waiting for the next
+
+    def _finish_all(self) -> None:
+        self._told = None  # first: a thread that adds more from here on tells so
+        while self._done:
+            self._finish(*self._done.popleft())
 
     def _finish(self, job: _Job, outcome: Outcome) -> None:
         self._calls -= 1
