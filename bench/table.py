@@ -10,7 +10,7 @@ from typing import Any
 
 from bench.measuring import MB, Result
 
-HEAD = ("workload", "what", "ours", "floor", "ratio", "target", "", "memory")
+HEAD = ("workload", "what", "ours", "floor", "ratio", "target", "", "CPU", "memory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +25,7 @@ class Row:
         floor: What it takes at least; None when the target is a plain figure.
         target: The most that ours / floor (or ours alone) may be; None only informs.
         memory_mb: Our peak memory; 0 is not told.
+        cpu: Our CPU time over the floor's, which a busy machine changes less; 0 is not told.
     """
 
     workload: str
@@ -34,6 +35,7 @@ class Row:
     floor: float | None
     target: float | None
     memory_mb: float = 0.0
+    cpu: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -52,8 +54,8 @@ class Row:
 
 def times(workload: str, what: str, ours: Result, floor: Result, target: float | None) -> Row:
     """Return the row of two programs' wall times."""
-    memory = ours.rss / MB
-    return Row(workload, what, "ms", ours.wall_s * 1e3, floor.wall_s * 1e3, target, memory)
+    memory, cpu = ours.rss / MB, ours.cpu_s / floor.cpu_s
+    return Row(workload, what, "ms", ours.wall_s * 1e3, floor.wall_s * 1e3, target, memory, cpu)
 
 
 def memory(workload: str, what: str, ours: Result, most_mb: float) -> Row:
@@ -89,5 +91,6 @@ def _cells(row: Row) -> tuple[str, ...]:
         "" if row.floor is None else f"{row.ratio:.1f}×",
         "" if row.target is None else f"≤ {row.target:g}" + ("×" if row.floor is not None else ""),
         mark,
+        f"{row.cpu:.1f}×" if row.cpu else "",
         f"{row.memory_mb:.0f} MB" if row.memory_mb else "",
     )
