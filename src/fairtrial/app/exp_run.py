@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import traceback
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,10 +10,12 @@ from pathlib import Path
 from ulid import ULID
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.crashes import crash_log
 from fairtrial.app.planning import base_dir, plan_of, plan_of_stored, spec_to_store
 from fairtrial.app.provenance import provenance
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.app.reports.plan import PlanReport
+from fairtrial.app.reports.status import regrade_command
 from fairtrial.app.requests.exp_run import NEWEST, Request
 from fairtrial.engine.plan import Plan
 from fairtrial.engine.run import Due, Machinery, World, run
@@ -101,8 +102,12 @@ def _intent(bench: Bench, request: Request) -> Intent:
 
 def _to_resume(bench: Bench, ref: str, plan: Plan | None) -> ExperimentState:
     if ref != NEWEST:
-        return bench.store.experiments.find(ref)
-    unfinished = bench.store.experiments.unfinished(plan.identity if plan else None)
+        return _resumable(bench.store.experiments.find(ref))
+    unfinished = [
+        state
+        for state in bench.store.experiments.unfinished(plan.identity if plan else None)
+        if state.experiment.regrade_of is None and not state.experiment.measured
+    ]
     if not unfinished:
         what = "with this dataset, task and graders " if plan else ""
         raise NotFoundError(
@@ -110,6 +115,20 @@ def _to_resume(bench: Bench, ref: str, plan: Plan | None) -> ExperimentState:
             fix="see them all with: fairtrial exp list",
         )
     return unfinished[0]
+
+
+def _resumable(state: ExperimentState) -> ExperimentState:
+    if state.experiment.regrade_of is not None:
+        raise UsageError(
+            f"{state.experiment.id} has no task to run: it grades stored outputs again",
+            fix=f"start it anew: {regrade_command(state.experiment)}",
+        )
+    if state.experiment.measured:
+        raise UsageError(
+            f"{state.experiment.id} measures commands in pairs, which cannot be resumed",
+            fix="run its `fairtrial exp metrics` command again",
+        )
+    return state
 
 
 def _kept(bench: Bench, request: Request, state: ExperimentState) -> frozenset[TrialKey]:
@@ -149,14 +168,8 @@ def _world(bench: Bench, intent: Intent) -> World:
         executor=LocalExecutor(plan.policy.concurrency),
         clock=bench.clock,
         publish=bench.publish,
-        crash_log=functools.partial(_crash_log, bench.home / "crashes.log"),
+        crash_log=functools.partial(crash_log, bench.home / "crashes.log"),
     )
-
-
-def _crash_log(path: Path, error: BaseException) -> str:
-    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-        traceback.print_exception(error, file=file)
-    return str(path)
 
 
 def _new_experiment(bench: Bench, request: Request, intent: Intent) -> Experiment:

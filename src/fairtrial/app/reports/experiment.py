@@ -131,13 +131,20 @@ def _next_steps(state: ExperimentState) -> Sequence[tuple[str, str]]:
     name = state.experiment.id
     totals = state.totals
     steps = []
-    if state.status is not Status.FINISHED:
+    if state.experiment.regrade_of is not None:
+        steps.append((f"fairtrial exp show {state.experiment.regrade_of}", "see the original"))
+    elif state.status is not Status.FINISHED:
         steps.append((f"fairtrial exp run --resume {name}", "run what is left"))
     elif totals.causes.get(Cause.TASK) or totals.causes.get(Cause.INFRA):
         command = f"fairtrial exp run --resume {name} --retry-errors"
         steps.append((command, "run the trials that ended in an error again"))
-    if totals.failed:
-        steps.append((f"fairtrial exp export {name} --to html", "read every failure"))
-    if state.experiment.trials == 1 and state.status is Status.FINISHED:
+    if failed:
+        case_id = shlex.quote(failed[0].key.case_id)
+        steps.append((f"fairtrial exp show {name} --case {case_id}", "read one failure in full"))
+        steps.append(
+            (f"fairtrial exp export {name} --to html -o report.html", "read all of them on a page")
+        )
+    ran = state.status is Status.FINISHED and state.experiment.regrade_of is None
+    if state.experiment.trials == 1 and ran and judged(state):
         steps.append(("fairtrial exp run SPEC --trials 3", "see which cases pass only sometimes"))
     return steps

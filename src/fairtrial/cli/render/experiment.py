@@ -29,7 +29,7 @@ def render_experiment(
         line(console, report.note, "yellow")
     _headline(report, console)
     _rate(report, console)
-    _graders(report, console)
+    render_graders(report, console)
     _failures(report, console)
     _flaky(report, console)
     _problems(report, console)
@@ -87,7 +87,8 @@ def interval_bar(low: float, estimate: float, high: float) -> str:
     return f"0% {''.join(cells)} 100%"
 
 
-def _graders(report: ExperimentReport, console: Console) -> None:
+def render_graders(report: ExperimentReport, console: Console) -> None:
+    """Print each grader's mean, how many trials it scored, and how many passed it."""
     if report.graders:
         console.print()
         rows = [
