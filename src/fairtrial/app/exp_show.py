@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fairtrial.app.bench import Bench
 from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
@@ -10,7 +12,10 @@ from fairtrial.model.errors import NotFoundError
 from fairtrial.ports import TrialFilter
 
 
-def exp_show(bench: Bench, request: Request) -> ExperimentReport | CaseReport:
+if TYPE_CHECKING:
+    from fairtrial.app.reports.metrics import MetricsReport
+
+def exp_show(bench: Bench, request: Request) -> ExperimentReport | CaseReport | MetricsReport:
     """Return an experiment's summary, or with `case` every trial of that case.
 
     Raises:
@@ -20,6 +25,10 @@ def exp_show(bench: Bench, request: Request) -> ExperimentReport | CaseReport:
     state = store.find(request.experiment)
     if request.case is None:
         return experiment_report(store, state)
+        if state.experiment.measured:
+            from fairtrial.app.reports.metrics import metrics_report  # noqa: PLC0415  # loads numpy
+
+            return metrics_report(store, state)
     trials = tuple(store.trials(state.experiment.id, TrialFilter(case_id=request.case)))
     if not trials:
         raise NotFoundError(
