@@ -233,7 +233,7 @@ class TestJsonl:
         assert list(lines[1]) == [
             "case_id", "condition", "arm", "trial", "verdict", "cause", "reason", "score",
             "scores", "output", "started_at", "duration_s", "cost_usd", "tokens", "metrics",
-            "spans", "process", "tries", "seed",
+            "spans", "process", "tries", "seed", "at_fault",
         ]  # fmt: skip
         assert lines[0]["scores"] == [
             {

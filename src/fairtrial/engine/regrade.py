@@ -98,5 +98,6 @@ class Regrader:
             reason=ruling.reason,
             score=ruling.score,
             scores=scores,
+            at_fault=ruling.at_fault,
         )
         return trial, Pass(ruling.verdict, {score.grader: score.value for score in scores})

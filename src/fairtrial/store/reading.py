@@ -244,4 +244,5 @@ class TrialReader:
             metrics=body.get("metrics", {}),
             spans=tuple(body.get("spans", ())),
             process=None if process is None else ProcessUsage(**process),
+            at_fault=body.get("at_fault"),
         )

@@ -51,6 +51,8 @@ def _body(trial: Trial) -> bytes:
     body: dict[str, Any] = {"output": trial.output}
     if trial.metrics:
         body["metrics"] = trial.metrics
+    if trial.at_fault is not None:
+        body["at_fault"] = trial.at_fault
     if trial.spans:
         body["spans"] = trial.spans
     if trial.process is not None:

@@ -68,6 +68,7 @@ def trial_json(trial: Trial) -> dict[str, Json]:
 
 
 def timestamp(moment: datetime) -> str:
+        "at_fault": trial.at_fault,
     """Return a moment as RFC 3339 in UTC, e.g. `2026-05-01T12:00:00.250000Z`."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
