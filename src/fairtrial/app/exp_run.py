@@ -56,7 +56,7 @@ def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
     """
     intent = _intent(bench, request)
     if request.dry_run:
-        return _plan_report(intent, request)
+        return _plan_report(bench, intent, request)
     store = bench.store.experiments
     if intent.state and len(intent.kept) == intent.plan.n_planned:
         return experiment_report(store, intent.state, "nothing to resume: every trial is on record")
@@ -192,7 +192,9 @@ def _new_experiment(bench: Bench, request: Request, intent: Intent) -> Experimen
     )
 
 
-def _plan_report(intent: Intent, request: Request) -> PlanReport:
+def _plan_report(bench: Bench, intent: Intent, request: Request) -> PlanReport:
+    from fairtrial.app.noise import smallest_effect_of  # noqa: PLC0415  # only a plan needs numpy
+
     plan = intent.plan
     due = (
         (slot.case.id, slot.case.condition, slot.arm, slot.trial)
@@ -211,5 +213,6 @@ def _plan_report(intent: Intent, request: Request) -> PlanReport:
         seed=plan.seed,
         identity=plan.identity,
         first=tuple(islice(due, SHOWN_SLOTS)),
+        smallest_effect=smallest_effect_of(bench, plan),
         resumes=intent.state.experiment.id if intent.state else None,
     )

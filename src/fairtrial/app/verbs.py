@@ -75,6 +75,7 @@ VERBS = (
         "Grade stored outputs again with new or changed graders, and show which verdicts flipped",
         runs_trials=True,
     ),
+    Verb(("exp", "power"), "Plan a comparison: how many cases and trials an effect needs"),
     Verb(("exp", "show"), "Show an experiment: pass rate, graders, failures"),
     Verb(("exp", "list"), "List experiments, newest first"),
     Verb(("exp", "status"), "Show progress, ETA and cost of runs, and how to resume them"),

@@ -7,10 +7,10 @@ import json
 from rich.console import Console
 
 from fairtrial.app.reports.experiment import ExperimentReport
-from fairtrial.app.reports.plan import PlanReport
+from fairtrial.app.reports.plan import PlanReport, SmallestEffect
 from fairtrial.cli.render.experiment import render_experiment
 from fairtrial.cli.render.lines import line
-from fairtrial.cli.render.words import counted
+from fairtrial.cli.render.words import counted, percent
 from fairtrial.model.json import Json
 
 
@@ -47,6 +47,19 @@ def _plan(report: PlanReport, console: Console) -> None:
     ]
     for name, text in lines:
         line(console, f"  {name:<16} {text}")
+    line(console, _visible(report.smallest_effect))
+
+
+def _visible(found: SmallestEffect) -> str:
+    assumed = f"assumes that {percent(found.flip_rate)} of verdicts flip by themselves"
+    if found.effect is None:
+        what = "so few cases cannot be counted on to show any difference"
+    else:
+        what = (
+            f"two runs of this size show a difference of {percent(found.effect)} or more "
+            f"{100 * found.power:g}% of the time"
+        )
+    return f"Compared, {what} ({assumed}; {found.assumption})."
 
 
 def _limit(name: str, value: Json) -> str:
