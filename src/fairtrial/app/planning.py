@@ -33,15 +33,15 @@ def plan_of(bench: Bench, request: Request) -> Plan:
         UsageError: something is missing or wrong, or no case is left.
         NotFoundError: a dataset or an experiment does not exist.
     """
-    where = str(request.spec) if request.spec else "options"
+    where = str(request.spec) if request.spec else None
     if request.dataset is None:
-        raise UsageError("no dataset", where=where, fix="give one with --dataset NAME")
+        raise UsageError("no dataset", where=where, fix="give one with --dataset NAME, or a spec")
     if request.task is None:
-        raise UsageError("no task", where=where, fix="give one with --task JSON|FILE")
+        raise UsageError("no task", where=where, fix="give one with --task JSON|FILE, or in a spec")
     if not request.graders:
         raise UsageError("no grader", where=where, fix="give one, e.g. --grader exact")
-    arms = (Arm(MAIN_ARM, task_spec(request.task, f"{where}: task")),)
-    graders = grader_specs(request.graders, f"{where}: graders")
+    arms = (Arm(MAIN_ARM, task_spec(request.task, f"{where}: task" if where else "--task")),)
+    graders = grader_specs(request.graders, f"{where}: graders" if where else "graders")
     dataset = bench.store.datasets.version(request.dataset)
     seed = secrets.randbelow(2**31) if request.seed is None else request.seed
     return Plan(
@@ -111,9 +111,10 @@ def _selected(bench: Bench, dataset: DatasetVersion, request: Request) -> tuple[
     cases = select(outlines, criteria)
     if not cases:
         splits = ", ".join(split_names(outlines)) or "none"
+        counted = f"{dataset.n_cases:,} case{'' if dataset.n_cases == 1 else 's'}"
         raise UsageError(
             f"the selection leaves no case of {dataset.ref}",
-            why=f"it has {dataset.n_cases} cases; its splits: {splits}",
+            why=f"it has {counted}, the first is {outlines[0].id!r}; its splits: {splits}",
             fix="widen --split, --case, --failing or --errors-from",
         )
     return cases

@@ -234,7 +234,7 @@ def _pinned(connection: Connection, newest: DatasetVersion, pin: str) -> Dataset
     raise NotFoundError(
         f"there is no version {pin} of {newest.dataset}",
         fix=f"its newest is {newest.ref} ({newest.digest[:12]}); "
-        f"`fairtrial dataset show {newest.dataset}` lists all",
+        f"`fairtrial dataset list {newest.dataset}` shows all",
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -108,16 +109,17 @@ def experiment_report(
     def rows(only: str | None, order: str = "key") -> Sequence[Row]:
         return store.rows(experiment.id, RowQuery(only=only, order=order, limit=SHOWN))
 
+    failed = rows("failed")
     return ExperimentReport(
         state=state,
         pass_rate=pass_rate(store.outcome_counts(experiment.id)),
         graders=store.grader_totals(experiment.id),
-        failed_rows=rows("failed"),
+        failed_rows=failed,
         n_failed_rows=store.n_rows(experiment.id, RowQuery(only="failed")),
         flaky_rows=rows("flaky"),
         slowest_rows=rows(None, "slowest"),
         problems={cause: _with(store, experiment.id, cause) for cause in state.totals.causes},
-        next_steps=_next_steps(state),
+        next_steps=_next_steps(state, failed),
         note=note or _why_no_verdict(state),
     )
 
@@ -127,7 +129,7 @@ def _with(store: ExperimentStore, experiment_id: str, cause: Cause) -> Sequence[
     return list(islice(trials, SHOWN))
 
 
-def _next_steps(state: ExperimentState) -> Sequence[tuple[str, str]]:
+def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple[str, str]]:
     name = state.experiment.id
     totals = state.totals
     steps = []

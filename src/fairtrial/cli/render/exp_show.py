@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairtrial.app.reports.metrics import MetricsReport
 
 LONGEST = 4_000
-"""Characters of an output that are shown; `--json` has it whole."""
+"""Characters of an input or output that are shown; `--json` has it whole."""
 
 
 def render(report: ExperimentReport | CaseReport | MetricsReport, console: Console) -> None:
@@ -62,14 +62,18 @@ def _trial(trial: Trial, console: Console) -> None:
         mark = {True: "✓", False: "✗", None: "?"}[score.passed]
         reason = f"  {score.reason}" if score.reason else ""
         line(console, f"  {mark} {score.grader} {number(score.value)}{reason}")
-    line(console, "  output")
-    text = trial.output if isinstance(trial.output, str) else _pretty(trial.output)
-    block(console, text[:LONGEST] + (" … (cut)" if len(text) > LONGEST else ""))
+    if trial.output is not None or trial.cause is None:
+        _value("output", trial.output, console)
     if trial.process and trial.process.stderr_tail:
         line(console, "  end of standard error")
         block(console, trial.process.stderr_tail.rstrip())
     console.print()
 
 
-def _pretty(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+def _value(title: str, value: Json, console: Console) -> None:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    if not text:
+        line(console, f"  {title}  (empty)")
+        return
+    line(console, f"  {title}")
+    block(console, text[:LONGEST] + (" … (cut)" if len(text) > LONGEST else ""))

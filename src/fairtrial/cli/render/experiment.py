@@ -8,6 +8,7 @@ from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.cli.render.lines import line, more, section, table
 from fairtrial.cli.render.words import counted, duration, money, number, percent, when
 from fairtrial.model.experiment import Status
+from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
 
 CAUSES = {
@@ -105,7 +106,9 @@ def render_graders(report: ExperimentReport, console: Console) -> None:
 
 def _failures(report: ExperimentReport, console: Console) -> None:
     if report.n_failed_rows:
-        section(console, f"Failed in at least one trial: {counted(report.n_failed_rows, 'case')}")
+        several = report.state.experiment.trials > 1
+        title = "Failed in at least one trial" if several else "Failed"
+        section(console, f"{title}: {counted(report.n_failed_rows, 'case')}")
         for row in report.failed_rows:
             reason = f"  {row.first_reason}" if row.first_reason else ""
             line(console, f"  {row.key}  {row.passed}/{row.decided} passed{reason}", cut=True)
@@ -126,10 +129,15 @@ def _problems(report: ExperimentReport, console: Console) -> None:
         title, meaning = CAUSES[cause]
         total = report.state.totals.causes[cause]
         section(console, f"{title}: {counted(total, 'trial')} ({meaning})")
-        for trial in trials[:5]:
-            key = trial.key
-            line(console, f"  {key.case_key} trial {key.trial}  {trial.reason or ''}", cut=True)
-        more(console, total - len(trials[:5]))
+        by_reason: dict[str, list[Trial]] = {}
+        for trial in trials:
+            by_reason.setdefault(trial.reason or "", []).append(trial)
+        shown = list(by_reason.items())[:5]
+        for reason, alike in shown:
+            others = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+            key = alike[0].key
+            line(console, f"  {key.case_key} trial {key.trial}{others}  {reason}")
+        more(console, total - sum(len(alike) for _, alike in shown))
 
 
 def _slowest(report: ExperimentReport, console: Console) -> None:
