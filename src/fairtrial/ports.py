@@ -337,8 +337,13 @@ class ExperimentStore(Protocol):
         """Return experiments that are not finished, newest first; those of one identity."""
         ...
 
-    def newest(self, limit: int, before: str | None = None) -> Sequence[ExperimentState]:
-        """Return the newest experiments, newest first; `before` is the last id of a page."""
+    def newest(
+        self, limit: int, before: str | None = None, dataset: str | None = None
+    ) -> Sequence[ExperimentState]:
+        """Return the newest experiments, newest first; `before` is the last id of a page.
+
+        With `dataset`, only those on some version of it.
+        """
         ...
 
     def positions(self, experiment_id: str) -> Sequence[int]:

@@ -76,6 +76,10 @@ VERBS = (
         runs_trials=True,
     ),
     Verb(("exp", "power"), "Plan a comparison: how many cases and trials an effect needs"),
+    Verb(
+        ("exp", "baseline"),
+        "Set, show or clear what this project's experiments are compared with",
+    ),
     Verb(("exp", "show"), "Show an experiment: pass rate, graders, failures"),
     Verb(("exp", "list"), "List experiments, newest first"),
     Verb(("exp", "status"), "Show progress, ETA and cost of runs, and how to resume them"),

@@ -145,10 +145,14 @@ class SqlExperimentStore:
         with self._database.read() as connection:
             return states(connection, statement)
 
-    def newest(self, limit: int, before: str | None = None) -> Sequence[ExperimentState]:
-        """Return the newest experiments, newest first; `before` is the last id of a page."""
+    def newest(
+        self, limit: int, before: str | None = None, dataset: str | None = None
+    ) -> Sequence[ExperimentState]:
+        """Return the newest experiments, newest first; see `ExperimentStore`."""
         statement = STATE.order_by(experiment.c.ref.desc()).limit(limit)
         if before is not None:
+        if dataset is not None:
+            statement = statement.where(experiment.c.dataset == dataset)
             statement = statement.where(experiment.c.ref < before)
         with self._database.read() as connection:
             return states(connection, statement)
