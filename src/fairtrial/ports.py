@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from fairtrial.model.case import Case
+from fairtrial.model.columns import PairedRows
 from fairtrial.model.dataset import DatasetVersion
 from fairtrial.model.experiment import (
     Experiment,
@@ -375,6 +376,16 @@ class ExperimentStore(Protocol):
 
     def n_rows(self, experiment_id: str, query: RowQuery) -> int:
         """Return how many rows a query has, whatever its limit and page."""
+        ...
+
+    def paired_rows(self, a: tuple[str, str], b: tuple[str, str]) -> PairedRows:
+        """Return the rows of two arms, each an experiment's id and an arm's name, joined by key.
+
+        No trial's body and no case's content is read.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
         ...
 
     def trials(self, experiment_id: str, where: TrialFilter = TrialFilter()) -> Iterator[Trial]:

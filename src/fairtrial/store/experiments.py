@@ -10,6 +10,7 @@ from functools import cached_property
 from sqlalchemy import Connection, select, text, update
 from sqlalchemy.exc import IntegrityError
 
+from fairtrial.model.columns import PairedRows
 from fairtrial.model.errors import NotFoundError, RefusedError, StoreError
 from fairtrial.model.experiment import Experiment, ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
@@ -17,7 +18,7 @@ from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import RowQuery, TrialFilter
-from fairtrial.store import reading
+from fairtrial.store import pairing, reading
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import from_packed, to_json, to_micros, to_packed, to_text
 from fairtrial.store.database import Database
@@ -237,6 +238,14 @@ class SqlExperimentStore:
             NotFoundError: there is no such experiment.
         """
         return reading.n_rows(self._database, self._number(experiment_id), query)
+
+    def paired_rows(self, a: tuple[str, str], b: tuple[str, str]) -> PairedRows:
+        """Return the rows of two arms, joined by key; see `ExperimentStore`.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        return pairing.paired_rows(self._database, a, b)
 
     def trials(
         self,
