@@ -93,7 +93,7 @@ def power_of(effect: float, cases: int, trials: int, asked: Question) -> float |
     if cases < 2 or variance == 0.0:
         return None
     critical = t_quantile(1.0 - 0.5 * asked.alpha, cases - 1)
-    return t_test_power(effect * (cases / variance) ** 0.5, cases - 1, critical)
+    return min(1.0, t_test_power(effect * math.sqrt(cases / variance), cases - 1, critical))
 
 
 def effects(

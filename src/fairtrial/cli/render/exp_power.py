@@ -9,7 +9,7 @@ from rich.console import Console
 from fairtrial.analysis.planned_size import MOST_CASES
 from fairtrial.app.reports.power import PowerReport
 from fairtrial.cli.render.lines import line, section, table
-from fairtrial.cli.render.words import counted
+from fairtrial.cli.render.words import counted, points
 
 WIDEST_BAR = 40
 
@@ -43,11 +43,6 @@ def answer(report: PowerReport) -> Iterator[str]:
         yield from _with_cases(report, trials)
     if report.effect is None and report.cases is None:
         yield "How large must a difference be to be seen? Ask with --effect or --cases."
-
-
-def points(share: float) -> str:
-    """Return a difference of rates in percentage points."""
-    return f"{100 * share:.3g} percentage points"
 
 
 def _if_concentrated(report: PowerReport) -> Iterator[str]:

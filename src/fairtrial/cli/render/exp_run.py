@@ -10,7 +10,7 @@ from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.reports.plan import PlanReport, SmallestEffect
 from fairtrial.cli.render.experiment import render_experiment
 from fairtrial.cli.render.lines import line
-from fairtrial.cli.render.words import counted, percent
+from fairtrial.cli.render.words import counted, percent, points
 from fairtrial.model.json import Json
 
 
@@ -51,15 +51,17 @@ def _plan(report: PlanReport, console: Console) -> None:
 
 
 def _visible(found: SmallestEffect) -> str:
-    assumed = f"assumes that {percent(found.flip_rate)} of verdicts flip by themselves"
     if found.effect is None:
-        what = "so few cases cannot be counted on to show any difference"
+        what = "Too few cases: compared with another such run, no difference can be counted on."
     else:
         what = (
-            f"two runs of this size show a difference of {percent(found.effect)} or more "
-            f"{100 * found.power:g}% of the time"
+            f"Compared with another such run, it shows a difference of {points(found.effect)} or "
+            f"more {100 * found.power:g}% of the time."
         )
-    return f"Compared, {what} ({assumed}; {found.assumption})."
+    return (
+        f"{what} Assumed: {percent(found.flip_rate)} of verdicts flip without any change "
+        f"({found.assumption})."
+    )
 
 
 def _limit(name: str, value: Json) -> str:

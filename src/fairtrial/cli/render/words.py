@@ -10,6 +10,11 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f}%"
 
 
+def points(share: float) -> str:
+    """Return a difference of rates in percentage points."""
+    return f"{100 * share:.3g} percentage points"
+
+
 def money(usd: float | None) -> str:
     """Return US dollars with as many digits as matter, or a dash where unknown."""
     if usd is None:
