@@ -8,7 +8,7 @@ import sys
 from typing import Any
 
 SLOWEST = """
-SELECT * FROM trial_row WHERE experiment_id = 1
+SELECT * FROM trial_row WHERE experiment_id = 1 AND duration_s >= 0
 ORDER BY duration_s / ((passed + failed + undecided) + 0.0) DESC LIMIT 10
 """
 SHOW = (

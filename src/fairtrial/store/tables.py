@@ -246,7 +246,13 @@ trial_row = Table(
         for name, where in (("failed", _FAILED), ("flaky", _FLAKY), ("undecided", _UNDECIDED))
     ),
     # Written as SQLAlchemy writes the mean duration, so that it is used for the slowest rows.
-    Index("trial_row_slowest", "experiment_id", _MEAN_DURATION),
+    # The condition always holds; without it SQLite took this index for other queries too.
+    Index(
+        "trial_row_slowest",
+        "experiment_id",
+        _MEAN_DURATION,
+        sqlite_where=text("duration_s >= 0"),
+    ),
 )
 
 trial = Table(

@@ -205,6 +205,7 @@ def _trials() -> None:
         "trial_row_slowest",
         "trial_row",
         ["experiment_id", sa.text("(duration_s / ((passed + failed + undecided) + 0.0))")],
+        sqlite_where=sa.text("duration_s >= 0"),
     )
     op.create_index(
         "trial_row_undecided",
