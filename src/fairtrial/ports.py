@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
+from fairtrial.model.call import ModelCall, ModelReply
 from fairtrial.model.case import Case
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.dataset import DatasetVersion
@@ -80,6 +81,32 @@ class Grader(Protocol):
 
         Raises:
             GraderError: no answer could be had; any other exception counts as one.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release what `open` acquired."""
+        ...
+
+
+class Provider(Protocol):
+    """Calls a model. `open` and `close` as for a task; many calls are made at once."""
+
+    @property
+    def identity(self) -> Json:
+        """All of it that can change an answer: the ground of what is kept of its answers."""
+        ...
+
+    async def open(self) -> None:
+        """Acquire what all calls share."""
+        ...
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Call the model once; trying again is the caller's business.
+
+        Raises:
+            InfraError: the world failed (network, 429, 5xx, a refused login).
+            ProviderError: the provider refused this call, and would again.
         """
         ...
 
