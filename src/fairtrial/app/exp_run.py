@@ -11,7 +11,13 @@ from ulid import ULID
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.crashes import crash_log
-from fairtrial.app.planning import base_dir, plan_of, plan_of_stored, spec_to_store
+from fairtrial.app.planning import (
+    base_dir,
+    plan_of,
+    plan_of_stored,
+    selected_by,
+    spec_to_store,
+)
 from fairtrial.app.provenance import provenance
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.app.reports.plan import PlanReport
@@ -184,7 +190,7 @@ def _new_experiment(bench: Bench, request: Request, intent: Intent) -> Experimen
         trials=plan.trials,
         n_cases=len(plan.cases),
         seed=plan.seed,
-        spec=spec_to_store(plan, intent.folder),
+        spec=spec_to_store(plan, intent.folder, selected_by(bench, request)),
         policy=plan.policy.content(),
         identity=plan.identity,
         provenance=provenance(bench.cwd, bench.environ),

@@ -92,9 +92,27 @@ def base_dir(bench: Bench, request: Request) -> Path:
     return bench.cwd if request.spec is None else request.spec.parent
 
 
-def spec_to_store(plan: Plan, folder: Path) -> Mapping[str, Json]:
-    """Return what is run as JSON, with the folder its relative paths start at."""
-    return {**plan.spec(), "base_dir": str(folder)}
+def selected_by(bench: Bench, request: Request) -> str | None:
+    """Return the id of the experiment whose failed cases a request runs.
+
+    Raises:
+        NotFoundError: there is no such experiment.
+    """
+    ref = request.selection.failing
+    return None if ref is None else bench.store.experiments.find(ref).experiment.id
+
+
+def spec_to_store(plan: Plan, folder: Path, failing: str | None = None) -> Mapping[str, Json]:
+    """Return what is run as JSON, with the folder its relative paths start at.
+
+    Args:
+        plan: The plan.
+        folder: That folder.
+        failing: The experiment whose failed cases were selected, so that nobody compares the two
+            without a warning.
+    """
+    origin = {} if failing is None else {"failing": failing}
+    return {**plan.spec(), "base_dir": str(folder), **origin}
 
 
 def _selected(bench: Bench, dataset: DatasetVersion, request: Request) -> tuple[CaseOutline, ...]:

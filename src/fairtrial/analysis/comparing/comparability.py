@@ -155,8 +155,10 @@ def _other_grader(
 
 def _selection(a: Input, b: Input, shared: int) -> Problem | None:
     for chosen, chooser in ((b, a), (a, b)):
-        selected_by = chosen.state.experiment.spec.get("failing")
-        if selected_by is not None and selected_by == chooser.state.experiment.id:
+        experiment = chooser.state.experiment
+        # A regrade holds the very outputs of its origin.
+        outputs_of = {experiment.id, experiment.spec.get("regrade_of")} - {None}
+        if chosen.state.experiment.spec.get("failing") in outputs_of:
             return _regression_to_the_mean(chosen, chooser, shared)
     return None
 
