@@ -54,6 +54,7 @@ def shell(text: str, **options: object) -> str:
             "`fairtrial dataset list numbers` shows all",
         ),
         (("exp", "run", "nope.yaml"), 66, "no such file"),
+        (("exp", "run", "faq.csv"), 64, "fix: for a file of cases: fairtrial dataset add NAME faq"),
         (run(task='{"kind": "comand"}'), 64, "did you mean 'command'?"),
         (run(task='{"kind": "command"}'), 64, "'command' is missing"),
         (run(task='{"kind": "command", "comand": "x"}'), 64, "did you mean 'command'?"),

@@ -483,7 +483,8 @@ class TestHtml:
         assert "KeyError" not in written(html.write, export_of([trial("a", process=usage)]))
 
     @pytest.mark.parametrize(
-        ("seconds", "shown"), [(0.0042, "4 ms"), (0.25, "250 ms"), (61.26, "61.3 s")]
+        ("seconds", "shown"),
+        [(0.0004, "< 1 ms"), (0.0042, "4 ms"), (0.25, "250 ms"), (61.26, "61.3 s")],
     )
     def test_a_short_trial_has_a_duration_too(self, seconds: float, shown: str) -> None:
         page = page_of(export_of([trial("a", duration_s=seconds)]))

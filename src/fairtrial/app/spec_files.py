@@ -14,6 +14,7 @@ from fairtrial.schema.decoding import decode, unknown_name
 from fairtrial.schema.fields import JSON_OR_FILE, options_of
 
 SUFFIXES = (".json", ".yaml", ".yml", ".toml")
+_CASES = (".csv", ".jsonl", ".tsv")
 
 
 def build_request(kind: type[Any], given: Mapping[str, Any], cwd: Path) -> Any:
@@ -98,7 +99,12 @@ def read_document(path: Path) -> Any:
     parser = _PARSERS.get(path.suffix)
     if parser is None:
         known = ", ".join(SUFFIXES)
-        raise UsageError(f"unknown kind of file {path.suffix!r}; known: {known}", where=str(path))
+        cases = f"for a file of cases: fairtrial dataset add NAME {path.name}"
+        raise UsageError(
+            f"unknown kind of file {path.suffix!r}; known: {known}",
+            where=str(path),
+            fix=cases if path.suffix in _CASES else None,
+        )
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

@@ -198,6 +198,8 @@ def _stderr(trial: Trial) -> str | None:
 
 
 def _duration(seconds: float) -> str:
+    if seconds < 0.001:
+        return "< 1 ms"
     return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:,.1f} s"
 
 
