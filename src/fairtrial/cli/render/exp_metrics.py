@@ -83,8 +83,7 @@ def _row(metric: Measured) -> tuple[str, ...]:
     if is_constant(metric):
         interval = "the same in every pair" if found.n > 1 else "–"
     elif found.interval is not None:
-        low, high = _size(metric, found.interval.lower), _size(metric, found.interval.upper)
-        interval = f"{low} to {high}"
+        interval = " to ".join(_ends(metric, found.interval.lower, found.interval.upper))
     return (
         metric.name,
         quantity(metric.name, metric.a.median if metric.a else None),
@@ -96,12 +95,21 @@ def _row(metric: Measured) -> tuple[str, ...]:
     )
 
 
-def _size(metric: Measured, value: float | None) -> str:
+def _ends(metric: Measured, lower: float, upper: float) -> tuple[str, str]:
+    """Return the ends of an interval, with as many digits as tell them apart."""
+    for digits in (1, 2, 3):
+        low, high = _size(metric, lower, digits), _size(metric, upper, digits)
+        if low != high:
+            break
+    return low, high
+
+
+def _size(metric: Measured, value: float | None, digits: int = 1) -> str:
     """Return a change: in percent where it is a ratio, else in the metric's own unit."""
     if value is None:
         return "–"
     if metric.change.change.scale == "ratio":
-        return f"{value:.3g}×" if value >= 10 else f"{100 * (value - 1):+.1f}%"
+        return f"{value:.3g}×" if value >= 10 else f"{100 * (value - 1):+.{digits}f}%"
     return ("+" if value > 0 else "") + quantity(metric.name, value)
 
 
