@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from fairtrial.model.call import ModelCall, ModelReply
-from fairtrial.model.case import Case
+from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.dataset import DatasetVersion
 from fairtrial.model.experiment import (
@@ -409,6 +409,18 @@ class ExperimentStore(Protocol):
         """Return the rows of two arms, each an experiment's id and an arm's name, joined by key.
 
         No trial's body and no case's content is read.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        ...
+
+    def grader_passes(
+        self, experiment_id: str, arm: str, grader: str
+    ) -> Mapping[CaseKey, tuple[int, int]]:
+        """Return for each row how many trials passed a grader, and how many it scored.
+
+        Rows that it did not score are absent.
 
         Raises:
             NotFoundError: there is no such experiment.

@@ -113,7 +113,7 @@ def _experiment(bench: Bench, request: Request, intent: Intent) -> Experiment:
             "base_dir": base_dir,
             **({"grader_dirs": elsewhere} if elsewhere else {}),
             "regrade_of": origin.id,
-            **({"failing": origin.spec["failing"]} if "failing" in origin.spec else {}),
+            **{key: origin.spec[key] for key in ("failing", "gate") if key in origin.spec},
         },
         policy=plan.policy.content(),
         # Not that of a run: a resume must never find it.

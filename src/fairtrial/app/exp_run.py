@@ -19,6 +19,7 @@ from fairtrial.app.planning import (
     spec_to_store,
 )
 from fairtrial.app.provenance import provenance
+from fairtrial.app.release_gate import with_gate
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.app.reports.plan import PlanReport
 from fairtrial.app.reports.status import regrade_command
@@ -65,10 +66,11 @@ def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
         return _plan_report(bench, intent, request)
     store = bench.store.experiments
     if intent.state and len(intent.kept) == intent.plan.n_planned:
-        return experiment_report(store, intent.state, "nothing to resume: every trial is on record")
+        nothing = "nothing to resume: every trial is on record"
+        return with_gate(bench, experiment_report(store, intent.state, nothing))
     due = _due(bench, request, intent)
     run(due, _machinery(bench, intent), _world(bench, intent), bench.control)
-    return experiment_report(store, store.find(due.experiment.id))
+    return with_gate(bench, experiment_report(store, store.find(due.experiment.id)))
 
 
 def _due(bench: Bench, request: Request, intent: Intent) -> Due:
@@ -190,7 +192,10 @@ def _new_experiment(bench: Bench, request: Request, intent: Intent) -> Experimen
         trials=plan.trials,
         n_cases=len(plan.cases),
         seed=plan.seed,
-        spec=spec_to_store(plan, intent.folder, selected_by(bench, request)),
+        spec={
+            **spec_to_store(plan, intent.folder, selected_by(bench, request)),
+            **({"gate": list(request.gate)} if request.gate else {}),
+        },
         policy=plan.policy.content(),
         identity=plan.identity,
         provenance=provenance(bench.cwd, bench.environ),

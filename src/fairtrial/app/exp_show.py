@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.release_gate import with_gate
 from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.app.requests.exp_show import Request
@@ -29,7 +30,7 @@ def exp_show(bench: Bench, request: Request) -> ExperimentReport | CaseReport | 
             from fairtrial.app.reports.metrics import metrics_report  # noqa: PLC0415  # loads numpy
 
             return metrics_report(store, state)
-        return experiment_report(store, state)
+        return with_gate(bench, experiment_report(store, state))
     trials = tuple(store.trials(state.experiment.id, TrialFilter(case_id=request.case)))
     if not trials:
         raise NotFoundError(

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.gate_rules import gate_rules
 from fairtrial.app.requests.exp_run import Request, Selection
 from fairtrial.engine.plan import Arm, Plan, Policy, stored_policy
 from fairtrial.engine.selection import Criteria, select, split_names
@@ -42,6 +43,7 @@ def plan_of(bench: Bench, request: Request) -> Plan:
         raise UsageError("no grader", where=where, fix="give one, e.g. --grader exact")
     arms = (Arm(MAIN_ARM, task_spec(request.task, f"{where}: task" if where else "--task")),)
     graders = grader_specs(request.graders, f"{where}: graders" if where else "graders")
+    gate_rules(request.gate, f"{where}: gate", [grader.name for grader in graders])
     dataset = bench.store.datasets.version(request.dataset)
     seed = secrets.randbelow(2**31) if request.seed is None else request.seed
     return Plan(

@@ -10,6 +10,7 @@ from functools import cached_property
 from sqlalchemy import Connection, select, text, update
 from sqlalchemy.exc import IntegrityError
 
+from fairtrial.model.case import CaseKey
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.errors import NotFoundError, RefusedError, StoreError
 from fairtrial.model.experiment import Experiment, ExperimentState, GraderTotals, Status
@@ -18,7 +19,7 @@ from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import RowQuery, TrialFilter
-from fairtrial.store import pairing, reading
+from fairtrial.store import grader_rows, pairing, reading
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import from_packed, to_json, to_micros, to_packed, to_text
 from fairtrial.store.database import Database
@@ -246,6 +247,16 @@ class SqlExperimentStore:
             NotFoundError: there is no such experiment.
         """
         return pairing.paired_rows(self._database, a, b)
+
+    def grader_passes(
+        self, experiment_id: str, arm: str, grader: str
+    ) -> Mapping[CaseKey, tuple[int, int]]:
+        """Return for each row how many trials passed a grader, and how many it scored.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        return grader_rows.passes(self._database, self._number(experiment_id), arm, grader)
 
     def trials(
         self,

@@ -194,7 +194,8 @@ def _graders(
     named = select(grader_tally.c.position, grader_tally.c.grader).where(
         grader_tally.c.experiment_id == head.number
     )
-    names = connection.execute(named.order_by(grader_tally.c.position)).tuples().all()
+    found = connection.execute(named.order_by(grader_tally.c.position)).all()
+    names = [(row.position, row.grader) for row in found]
     summaries = {
         position: _summary(cursor, connection.dialect, head, position) for position, _ in names
     }

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import ClassVar
 
 from fairtrial.app.reports.facts import grader_json, rate_json, row_json, state_json
+from fairtrial.app.reports.gate import GateReport
 from fairtrial.interchange.experiment_exports.export import trial_json
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.experiment import ExperimentState, GraderTotals, Status
@@ -38,6 +39,7 @@ class ExperimentReport:
         problems: Trials with a cause (task, limit, infra, …), the first few of each.
         next_steps: Command lines worth trying now, each with what it does.
         note: What is unusual about this report, if anything.
+        gate: What the rules of its spec say; None when it has none.
     """
 
     schema: ClassVar[str] = "fairtrial.experiment/1"
@@ -52,11 +54,13 @@ class ExperimentReport:
     problems: Mapping[Cause, Sequence[Trial]]
     next_steps: Sequence[tuple[str, str]]
     note: str | None = None
+    gate: GateReport | None = None
 
     @property
     def exit_code(self) -> ExitCode:
-        """0, unless the run was interrupted or says nothing about quality."""
-        return exit_code(self.state)
+        """0, unless the run was interrupted, says nothing about quality, or its gate holds it."""
+        code = exit_code(self.state)
+        return code if code or self.gate is None else self.gate.exit_code
 
     def json(self) -> dict[str, Json]:
         """Return the report as one JSON object."""
@@ -75,6 +79,7 @@ class ExperimentReport:
             },
             "next_steps": [{"command": c, "does": does} for c, does in self.next_steps],
             "note": self.note,
+            "gate": None if self.gate is None else self.gate.facts(),
             "exit_code": self.exit_code,
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from fairtrial.app.reports.experiment import ExperimentReport
+from fairtrial.cli.render.gate import render_gate
 from fairtrial.cli.render.lines import line, more, section, table
 from fairtrial.cli.render.words import counted, duration, money, number, percent, when
 from fairtrial.model.experiment import Status
@@ -35,6 +36,8 @@ def render_experiment(
     _flaky(report, console)
     _problems(report, console)
     _slowest(report, console)
+    if report.gate is not None:
+        render_gate(report.gate, console)
     if next_steps:
         _next(report, console)
 
