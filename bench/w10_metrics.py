@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from bench.measuring import Command, Result, in_turns
 from bench.place import Place
@@ -34,13 +35,27 @@ def run(place: Place) -> list[Row]:
     runs = 2 * (many - FEW)
     ours = _each(results["few"], results["many"], runs)
     floor = _each(results["floor_few"], results["floor_many"], runs)
-    rows = [Row("W10", "a run of /bin/true beside posix_spawn", "µs", ours, floor, None)]
+    rows = [_row("posix_spawn", ours, floor, None)]
     if hyperfine:
         peer = _each(results["peer_few"], results["peer_many"], runs)
-        rows.append(Row("W10", "a run of /bin/true beside hyperfine -N", "µs", ours, peer, 1.5))
         told = _told(results["many"].samples[-1].output)
-        rows.append(Row("W10", "the time it is said to take", "µs", told, peer, None))
+        rows.append(_row("hyperfine -N", ours, peer, 1.5))
+        rows.append(Row("W10", "wall_s of a run, as reported", "µs", told, peer.wall_us, None))
     return rows
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """What one run takes, in microseconds."""
+
+    wall_us: float
+    cpu_us: float
+
+
+def _row(beside: str, ours: Each, floor: Each, target: float | None) -> Row:
+    what = f"a run of /bin/true beside {beside}"
+    cpu = ours.cpu_us / floor.cpu_us
+    return Row("W10", what, "µs", ours.wall_us, floor.wall_us, target, cpu=cpu)
 
 
 def _metrics(place: Place, pairs: int) -> Command:
@@ -53,9 +68,10 @@ def _hyperfine(program: str, runs: int) -> Command:
     return Command((program, "-N", "--style", "none", "--runs", str(runs), "/bin/true"))
 
 
-def _each(few: Result, many: Result, runs: int) -> float:
-    """Return the microseconds of one run; at least one, should noise be larger than the runs."""
-    return max(1.0, (many.wall_s - few.wall_s) / runs * 1e6)
+def _each(few: Result, many: Result, runs: int) -> Each:
+    """Return what one run takes: at least 1 µs, should the noise be larger than all runs."""
+    wall, cpu = many.wall_s - few.wall_s, many.cpu_s - few.cpu_s
+    return Each(max(1.0, wall / runs * 1e6), max(1.0, cpu / runs * 1e6))
 
 
 def _told(output: bytes) -> float:

@@ -188,14 +188,14 @@ def _experiment(
     bench: Bench, request: Request, plan: PairedPlan, arms: Sequence[MetricArm]
 ) -> Experiment:
     names = tuple(arm.name for arm in arms)
-    spec = plan.spec()
-    spec |= {"arms": {arm.name: arm.content() for arm in arms}, "base_dir": str(bench.cwd)}
+    spec = {**plan.spec(), "base_dir": str(bench.cwd)}
     spec["metrics"] = {
         "pairs": request.pairs,
         "warmup": request.warmup,
         "higher": list(request.higher),
         "metric": list(request.metric),
         "correction": request.correction,
+        "timeout": {arm.name: arm.time_limit_s for arm in arms},
         "fail_on_worse": request.fail_on_worse,
     }
     return Experiment(

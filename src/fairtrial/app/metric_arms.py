@@ -11,7 +11,6 @@ from typing import Any
 
 from fairtrial.app.spec_files import SUFFIXES, read_document
 from fairtrial.model.errors import UsageError
-from fairtrial.model.json import Json
 from fairtrial.model.task import TaskSpec
 from fairtrial.ports import Surroundings
 from fairtrial.tasks.command import Options, build
@@ -34,10 +33,6 @@ class MetricArm:
     name: str
     task: TaskSpec
     time_limit_s: float
-
-    def content(self) -> dict[str, Json]:
-        """Return the arm as one JSON object, as an experiment keeps it."""
-        return {**self.task.content(), "timeout": self.time_limit_s}
 
 
 def metric_arms(
