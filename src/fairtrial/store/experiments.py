@@ -152,9 +152,9 @@ class SqlExperimentStore:
     ) -> Sequence[ExperimentState]:
         """Return the newest experiments, newest first; see `ExperimentStore`."""
         statement = STATE.order_by(experiment.c.ref.desc()).limit(limit)
-        if before is not None:
         if dataset is not None:
             statement = statement.where(experiment.c.dataset == dataset)
+        if before is not None:
             statement = statement.where(experiment.c.ref < before)
         with self._database.read() as connection:
             return states(connection, statement)
