@@ -132,7 +132,7 @@ def _graders(a: Input, b: Input) -> tuple[tuple[str, ...], Sequence[Problem]]:
         old, new = before.get(name), after.get(name)
         if old is not None and old == new:
             alike.append(name)
-        elif (old or {}).get("required", True) or (new or {}).get("required", True):
+        elif any(spec.get("required", True) for spec in (old, new) if spec is not None):
             problems.append(_other_grader(name, old, new, (a.label, b.label)))
     return tuple(alike), problems
 
