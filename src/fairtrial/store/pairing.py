@@ -257,7 +257,9 @@ def _scores(
     if head.stretch is None or not head.alone:
         first = trial_row.c.id * literal_column(str(TRIALS_A_ROW))
         last = first + literal_column(str(TRIALS_A_ROW - 1))
-        statement = statement.join(trial_row, score.c.trial_id.between(first, last)).where(
+        statement = statement.select_from(
+            trial_row.join(score, score.c.trial_id.between(first, last))
+        ).where(
             trial_row.c.experiment_id == bindparam("experiment"),
             trial_row.c.arm == bindparam("arm"),
         )
