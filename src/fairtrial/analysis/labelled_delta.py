@@ -110,6 +110,19 @@ class LabelledDelta:
         return f"graders alone find B {_WORDS[self.alone.verdict]}, people {_WORDS[self.verdict]}"
 
 
+@dataclass(frozen=True, slots=True)
+class LabelReading:
+    """What people's labels came to.
+
+    Attributes:
+        deltas: One a criterion, in the order of the files.
+        unknown: Cases of labels that fit no row of their arm, in A and in B.
+    """
+
+    deltas: tuple[LabelledDelta, ...]
+    unknown: tuple[tuple[str, ...], tuple[str, ...]]
+
+
 _WORDS = {
     Direction.BETTER: "better",
     Direction.WORSE: "worse",

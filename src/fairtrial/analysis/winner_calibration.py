@@ -40,17 +40,6 @@ class WinnerCalibration:
         """Share of cases with the same winner; None without cases."""
         return self.agreed / self.n if self.n else None
 
-    def describe(self) -> str:
-        """Return the calibration in words."""
-        left = f" {self.outside} labels outside the test split do not count." * bool(self.outside)
-        if self.interval is None:
-            return f"The judge cannot be calibrated: {self.reason}.{left}"
-        return (
-            f"It agrees with people on {self.agreed} of {self.n} cases of the test split "
-            f"({100 * self.interval.lower:.0f} to {100 * self.interval.upper:.0f} %). "
-            f"{self.kappa.describe()}{left}"
-        )
-
 
 def calibrate_winners(
     judge: Mapping[CaseKey, Winner | None],

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from fairtrial.analysis.comparing.comparability import Input
 from fairtrial.analysis.comparing.compare import Compare, compare
 from fairtrial.analysis.comparing.deciding import combined, gate, margin
 from fairtrial.analysis.gate.ship import ShipRules
 from fairtrial.app.bench import Bench
+from fairtrial.app.judging_options import HumanLabels, Judges
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.requests.exp_compare import Gate, Request
 from fairtrial.model.case import CaseKey
@@ -19,20 +21,25 @@ from fairtrial.model.experiment import ExperimentState
 from fairtrial.model.json import canonical_json
 from fairtrial.stats.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from fairtrial.analysis.pairwise_judging import JudgedPairs
+    from fairtrial.app.opinions import Opinions
+
 _NAMED = 3
 """Cases that a message names."""
 
 
 def exp_compare(bench: Bench, request: Request) -> ComparisonReport:
-    """Compare two experiments; with a gate or a margin, decide.
+    """Compare two experiments; with a gate or a margin, decide; with judges or labels, ask them.
 
     Raises:
         NotFoundError: there is no such experiment.
-        UsageError: an arm is not named or not there, A and B are the same, or an option does not
-            fit the data.
+        UsageError: an arm is not named or not there, A and B are the same, an option does not fit
+            the data, or a judge or a label makes no sense.
         StoreError: the store cannot be read.
     """
     rules = _rules(request.ship)
+    opinions = _opinions(bench, request)
     (a_state, a_arm), (b_state, b_arm) = (_found(bench, ref) for ref in (request.a, request.b))
     if (a_state.experiment.id, a_arm) == (b_state.experiment.id, b_arm):
         raise UsageError(
@@ -47,12 +54,24 @@ def exp_compare(bench: Bench, request: Request) -> ComparisonReport:
     clusters = None if request.cluster is None else _clusters(bench, b, rows, request.cluster)
     try:
         found = compare(a, b, rows, force=request.force, clusters=clusters, ci=request.ci)
-        decision = combined(_decisions(found, request, rules))
     except ArgumentError as error:
         raise UsageError(
             str(error), where="--ci", fix="leave it out for the one that fits"
         ) from None
-    return ComparisonReport(found.comparison, decision, with_matrix=request.matrix)
+    judged, people = opinions.on(found, (a, b)) if opinions else (None, None)
+    decision = combined(_decisions(found, request, rules, judged))
+    return ComparisonReport(
+        found.comparison, decision, with_matrix=request.matrix, judged=judged, people=people
+    )
+
+
+def _opinions(bench: Bench, request: Request) -> Opinions | None:
+    if request.judges == Judges() and request.people == HumanLabels():
+        return None
+    # Most comparisons ask neither judges nor people, and do without these modules.
+    from fairtrial.app.opinions import Opinions  # noqa: PLC0415
+
+    return Opinions(bench, request.judges, request.people)
 
 
 def _rules(options: Gate) -> ShipRules:
@@ -72,10 +91,16 @@ def _rules(options: Gate) -> ShipRules:
     )
 
 
-def _decisions(found: Compare, request: Request, rules: ShipRules) -> tuple[Decision, ...]:
+def _decisions(
+    found: Compare, request: Request, rules: ShipRules, judged: JudgedPairs | None
+) -> tuple[Decision, ...]:
     decisions = []
     if request.ship.gate:
         decisions.append(gate(found, rules))
+    if request.ship.gate and judged is not None:
+        from fairtrial.analysis.pairwise_judging import judges_gate  # noqa: PLC0415  # as above
+
+        decisions.append(judges_gate(judged, alpha=rules.alpha))
     if request.margin is not None:
         decisions.append(margin(found, request.margin, request.ci))
     return tuple(decisions)

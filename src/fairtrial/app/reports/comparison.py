@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from fairtrial.model.comparison import Comparison, RowChange
 from fairtrial.model.decision import Decision
 from fairtrial.model.delta import Delta, Quantity, Slice
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.json import Json
+
+if TYPE_CHECKING:
+    from fairtrial.analysis.labelled_delta import LabelReading
+    from fairtrial.analysis.pairwise_judging import JudgedPairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,8 @@ class ComparisonReport:
         comparison: What was found.
         decision: What the gate and the margin say; None when neither was asked.
         with_matrix: Print the matrix of passes too.
+        judged: What pairwise judges found; None when none was asked.
+        people: What people's labels came to; None when there are none.
     """
 
     schema: ClassVar[str] = "fairtrial.comparison/1"
@@ -27,6 +33,8 @@ class ComparisonReport:
     comparison: Comparison
     decision: Decision | None = None
     with_matrix: bool = False
+    judged: JudgedPairs | None = None
+    people: LabelReading | None = None
 
     @property
     def exit_code(self) -> ExitCode:
@@ -57,9 +65,21 @@ class ComparisonReport:
             "rows": {
                 change.value: [_row(row) for row in rows] for change, rows in found.rows.items()
             },
+            **self._opinions(),
             "decision": None if self.decision is None else decision_json(self.decision),
             "sentence": found.sentence,
             "exit_code": self.exit_code,
+        }
+
+    def _opinions(self) -> dict[str, Json]:
+        if self.judged is None and self.people is None:
+            return {"pairwise": None, "human_labels": None}
+        # Most comparisons ask neither judges nor people, and do without this module.
+        from fairtrial.app.reports.opinions import judged_json, reading_json  # noqa: PLC0415
+
+        return {
+            "pairwise": None if self.judged is None else judged_json(self.judged),
+            "human_labels": None if self.people is None else reading_json(self.people),
         }
 
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from fairtrial.app.judging_options import HumanLabels, Judges
 from fairtrial.schema.fields import group, option
 
 
@@ -53,6 +54,8 @@ class Request:
     margin: Annotated[float, Meta(gt=0, le=1)] | None = option(None, metavar="D")
     """Non-inferiority: exit 1 unless the interval of B − A lies above −D (0.05 is 5 points)"""
     ship: Gate = group(Gate)
+    judges: Judges = group(Judges)
+    people: HumanLabels = group(HumanLabels)
 
 
 EXAMPLES = (
@@ -60,4 +63,6 @@ EXAMPLES = (
     "fairtrial exp compare base cand --gate",
     "fairtrial exp compare base cheaper --margin 0.03",
     "fairtrial exp compare base cand --cluster repo --json",
+    "fairtrial exp compare base cand --pairwise judge.json --labels winners.jsonl --gate",
+    "fairtrial exp compare base cand --labels-a base.jsonl --labels-b cand.jsonl",
 )

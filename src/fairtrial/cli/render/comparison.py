@@ -50,10 +50,34 @@ def render_comparison(report: ComparisonReport, console: Console) -> None:
         _matrix(found, console)
     quantities(found, console)
     _coverage(found, console)
+    _opinions(report, console)
     if report.decision is not None:
         _decision(report.decision, console)
     console.print()
     _verdict(report, console)
+    _last_word(report, console)
+
+
+def _opinions(report: ComparisonReport, console: Console) -> None:
+    if report.judged is None and report.people is None:
+        return
+    # Most comparisons ask neither judges nor people, and do without this module.
+    from fairtrial.cli.render.opinions import render_judged, render_people  # noqa: PLC0415
+
+    if report.people is not None:
+        labels = (report.comparison.a.label, report.comparison.b.label)
+        render_people(report.people, labels, console)
+    if report.judged is not None:
+        render_judged(report.judged, console)
+
+
+def _last_word(report: ComparisonReport, console: Console) -> None:
+    if report.people is not None:
+        from fairtrial.cli.render.opinions import last_word  # noqa: PLC0415  # as above
+
+        words = last_word(report.people)
+        if words is not None:
+            line(console, words, "bold yellow")
 
 
 def _verdict(report: ComparisonReport, console: Console) -> None:
