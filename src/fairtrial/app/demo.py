@@ -13,11 +13,13 @@ from pathlib import Path
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.dataset_add import dataset_add
+from fairtrial.app.exp_compare import exp_compare
 from fairtrial.app.exp_run import exp_run
 from fairtrial.app.reports.demo import DemoReport
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.requests.dataset_add import Request as AddRequest
 from fairtrial.app.requests.demo import Request
+from fairtrial.app.requests.exp_compare import Request as CompareRequest
 from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.app.spec_files import build_request
 from fairtrial.model.errors import UsageError
@@ -27,7 +29,7 @@ STORE = "store"
 
 
 def demo(bench: Bench, request: Request) -> DemoReport:
-    """Run the two programs of the demo over its cases.
+    """Run the two programs of the demo over its cases, and compare them.
 
     Raises:
         UsageError: the folder to keep exists already.
@@ -43,9 +45,10 @@ def demo(bench: Bench, request: Request) -> DemoReport:
             dataset_add(inside, AddRequest("invoices", (folder / "cases.jsonl",)))
             baseline = _run(inside, "baseline")
             candidate = _run(inside, "candidate")
+            comparison = exp_compare(inside, CompareRequest("baseline", "candidate"))
         finally:
             inside.close()
-    return DemoReport(baseline, candidate, keep)
+    return DemoReport(baseline, candidate, comparison, keep)
 
 
 def _with_this_python(bench: Bench) -> dict[str, str]:

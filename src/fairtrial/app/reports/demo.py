@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.json import Json
@@ -13,12 +14,13 @@ from fairtrial.model.json import Json
 
 @dataclass(frozen=True, slots=True)
 class DemoReport:
-    """The two experiments of the demo, and where they were kept, if anywhere."""
+    """The two experiments of the demo, their comparison, and where they were kept, if anywhere."""
 
     schema: ClassVar[str] = "fairtrial.demo/1"
 
     baseline: ExperimentReport
     candidate: ExperimentReport
+    comparison: ComparisonReport
     kept: Path | None
 
     @property
@@ -32,5 +34,6 @@ class DemoReport:
             "schema": self.schema,
             "baseline": self.baseline.json(),
             "candidate": self.candidate.json(),
+            "comparison": self.comparison.json(),
             "kept": str(self.kept) if self.kept else None,
         }

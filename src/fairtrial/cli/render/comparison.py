@@ -58,6 +58,16 @@ def render_comparison(report: ComparisonReport, console: Console) -> None:
     _last_word(report, console)
 
 
+def render_in_brief(report: ComparisonReport, console: Console) -> None:
+    """Print the overall difference, how many cases changed, and the verdict."""
+    found = report.comparison
+    _sides(found, console)
+    deltas(found, console, parts=False)
+    _changes(found, console)
+    console.print()
+    _verdict(report, console)
+
+
 def _opinions(report: ComparisonReport, console: Console) -> None:
     if report.judged is None and report.people is None:
         return

@@ -23,12 +23,14 @@ _UNITS: dict[str, Words] = {
 }
 
 
-def deltas(found: Comparison, console: Console) -> None:
+def deltas(found: Comparison, console: Console, *, parts: bool = True) -> None:
     """Print the overall difference, then those of graders, tags, splits and conditions."""
     section(console, f"B − A with its {100 * found.delta.level:.0f} % interval")
     overall = Slice("pass rate", "pass rate", found.delta)
     _table([overall], console, percent)
     line(console, f"  {_method(found.delta)}", "dim")
+    if not parts:
+        return
     if found.graders:
         section(console, "Mean of each grader (intervals hold together)")
         _table(found.graders, console, number)

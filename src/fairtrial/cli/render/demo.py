@@ -5,16 +5,18 @@ from __future__ import annotations
 from rich.console import Console
 
 from fairtrial.app.reports.demo import DemoReport
+from fairtrial.cli.render.comparison import render_in_brief
 from fairtrial.cli.render.experiment import render_experiment
 from fairtrial.cli.render.lines import line, section
 
 
 def render(report: DemoReport, console: Console) -> None:
-    """Print both summaries and what to try next."""
+    """Print both summaries, what their comparison says, and what to try next."""
     for experiment in (report.baseline, report.candidate):
         render_experiment(experiment, console, next_steps=False)
         line(console, "─" * 60, "dim")
     line(console, "Two programs read the total off 40 invoices, three times each.")
+    render_in_brief(report.comparison, console)
     section(console, "Next")
     if report.kept is None:
         line(console, "  keep all of this to go on from:  fairtrial demo --keep my-first-trial")
@@ -23,5 +25,6 @@ def render(report: DemoReport, console: Console) -> None:
         return
     home = f"FAIRTRIAL_HOME={report.kept / 'store'}"
     line(console, f"  look around:  cd {report.kept}; export {home}")
+    line(console, "  what changed, case by case:  fairtrial exp compare baseline candidate")
     line(console, "  one case in full:  fairtrial exp show candidate --case inv-06")
     line(console, "  mend candidate.py, then:  fairtrial exp run candidate.yaml")
