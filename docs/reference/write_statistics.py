@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import Any
 
 SECTIONS: dict[str, tuple[str, ...]] = {
-    "Rates": ("stats.proportion",),
+    "Rates": ("stats.proportion", "stats.clustered_rate"),
     "Paired differences": (
         "analysis.paired",
         "stats.paired.tango",

@@ -73,6 +73,7 @@ def test_krippendorff_by_definition_with_missing_ratings() -> None:
     found = krippendorff_alpha(ratings)
     assert found.estimate == pytest.approx(1 - observed / expected)
     assert (found.n, found.raters) == (4, 3)
+    assert found.agreement == pytest.approx(1 - observed)
 
 
 def test_constant_ratings_leave_kappa_undefined_and_agreement_full() -> None:
@@ -126,7 +127,9 @@ def test_rogan_gladen() -> None:
     assert coin.estimate is None
     assert "worth 0.15" in coin.describe()
     assert "57.1 %" in found.describe()
-    assert rogan_gladen(1, 2, 0.6, 0.65).estimate is not None
+    assert rogan_gladen(1, 2, 0.75, 0.75, least_youden=0.5).estimate == pytest.approx(0.5)
+    assert found.youden == pytest.approx(0.7)
+    assert found.n == 200
 
 
 @pytest.mark.parametrize(
