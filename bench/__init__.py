@@ -1,1 +1,1 @@
-"""Benchmarks: each rebuilds a workload with its floor and prints ours over floor in one run."""
+"""Performance benchmarks: each workload beside the least that Python needs for the same work."""

@@ -6,7 +6,7 @@ An adapter is checked against its contract by a conformance class of `fairtrial.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeAlias
@@ -65,7 +65,10 @@ class Task(Protocol):
 class Grader(Protocol):
     """Turns an output into a grade. `open` and `close` as for a task."""
 
-    spec: GraderSpec
+    @property
+    def spec(self) -> GraderSpec:
+        """What the user wrote; the engine and the verdict read it, nothing changes it."""
+        ...
 
     async def open(self) -> None:
         """Acquire what all calls share."""
@@ -98,7 +101,7 @@ class ProcessCall:
     """
 
     argv: tuple[str, ...]
-    stdin: bytes
+    stdin: bytes = field(repr=False)
     env: Mapping[str, str]
     cwd: Path
     time_limit_s: float | None = None
@@ -118,7 +121,7 @@ class ProcessResult:
         killed: Processes it had left behind, which were then killed.
     """
 
-    stdout: bytes
+    stdout: bytes = field(repr=False)
     usage: ProcessUsage
     duration_s: float
     timed_out: bool = False
@@ -151,17 +154,52 @@ class Workspace(Protocol):
         ...
 
 
-TrialWork: TypeAlias = Callable[[TrialKey], Awaitable[Trial]]
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What a task or a grader is built with, beside its own options.
+
+    Attributes:
+        base_dir: Where relative paths of the spec start.
+        environ: The environment of this process, as it was when it started.
+        workspace: Where programs run. Opened on first use; whoever built it closes it.
+    """
+
+    base_dir: Path
+    environ: Mapping[str, str]
+    workspace: Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """One trial that is due: handed out once, to one slot of an executor.
+
+    Attributes:
+        case: The case to run, whole.
+        arm: The arm to run it in.
+        trial: 1 for the first trial of the case in this arm, then 2, 3, …
+    """
+
+    case: Case
+    arm: str
+    trial: int
+
+    @property
+    def key(self) -> TrialKey:
+        """The trial's key."""
+        return TrialKey(self.case.id, self.case.condition, self.arm, self.trial)
+
+
+TrialWork: TypeAlias = Callable[[Lease], Awaitable[Trial]]
 TrialSink: TypeAlias = Callable[[Trial], Awaitable[None]]
 
 
 class Executor(Protocol):
     """Decides where and how many at a time trials run."""
 
-    async def drain(self, keys: Iterator[TrialKey], work: TrialWork, sink: TrialSink) -> None:
-        """Run `work` for each key and hand each trial to `sink`, until `keys` ends.
+    async def drain(self, leases: Iterator[Lease], work: TrialWork, sink: TrialSink) -> None:
+        """Run `work` for each lease and hand each trial to `sink`, until `leases` ends.
 
-        Keys are taken one at a time, only when a slot is free, so that the iterator can stop a
+        Leases are taken one at a time, only when a slot is free, so that the iterator can stop a
         run by ending. A cancel of this coroutine cancels every trial in flight.
         """
         ...
@@ -223,10 +261,17 @@ class DatasetStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TrialFilter:
-    """Which recorded trials to yield; None does not filter."""
+    """Which recorded trials to yield; None does not filter.
+
+    Attributes:
+        verdicts: Their verdict is one of these.
+        causes: Their cause is one of these; None among them stands for "judged by graders".
+        arm: They ran in this arm.
+        case_id: They ran this case.
+    """
 
     verdicts: frozenset[Verdict] | None = None
-    causes: frozenset[Cause] | None = None
+    causes: frozenset[Cause | None] | None = None
     arm: str | None = None
     case_id: str | None = None
 
@@ -263,7 +308,11 @@ class ExperimentStore(Protocol):
         ...
 
     def reopen(self, experiment_id: str, policy: Mapping[str, Json], now: datetime) -> None:
-        """Mark an unfinished (or, for a retry of errors, finished) experiment as running again."""
+        """Mark an unfinished (or, for a retry of errors, finished) experiment as running again.
+
+        Raises:
+            RefusedError: another process of this machine is at it.
+        """
         ...
 
     def close_experiment(
@@ -306,12 +355,41 @@ class ExperimentStore(Protocol):
         """Return each grader's totals in the order of the spec."""
         ...
 
+    def outcome_counts(
+        self, experiment_id: str, arm: str | None = None
+    ) -> Mapping[tuple[int, int], int]:
+        """Return how many rows have so many passed and so many decided trials.
+
+        Keys are (passed, decided); this is all that a pass rate and its interval need.
+        """
+        ...
+
     def rows(self, experiment_id: str, query: RowQuery) -> Sequence[Row]:
         """Return rows: an answer never reads all trials."""
         ...
 
+    def n_rows(self, experiment_id: str, query: RowQuery) -> int:
+        """Return how many rows a query has, whatever its limit and page."""
+        ...
+
     def trials(self, experiment_id: str, where: TrialFilter = TrialFilter()) -> Iterator[Trial]:
         """Yield whole trials ordered by case, condition, arm and trial, a page at a time."""
+        ...
+
+
+class SettingsStore(Protocol):
+    """Keeps a JSON value under a key: what a project has chosen, and what was learned once."""
+
+    def get(self, key: str) -> Json:
+        """Return the value under a key; None when there is none."""
+        ...
+
+    def set(self, key: str, value: Json, now: datetime) -> None:
+        """Keep a value, not None, in place of the one before."""
+        ...
+
+    def delete(self, key: str) -> bool:
+        """Forget a value; return whether there was one."""
         ...
 
 

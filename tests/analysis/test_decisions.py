@@ -6,12 +6,13 @@ from fairtrial.analysis.cases import PairedCases, paired_scores, paired_trials
 from fairtrial.analysis.measured import metric_changes
 from fairtrial.analysis.noise import noise_floor
 from fairtrial.analysis.noninferiority import non_inferiority
-from fairtrial.analysis.paired import Direction, paired
+from fairtrial.analysis.paired import paired
 from fairtrial.analysis.pairwise_gate import pairwise_gate
 from fairtrial.analysis.stopping.early import early_stop
 from fairtrial.analysis.stopping.regression import confirmed_regression
 from fairtrial.analysis.sweep import adopt
 from fairtrial.model.decision import Decision, Outcome
+from fairtrial.model.delta import Direction
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.multiplicity import holm
 from fairtrial.stats.pairwise import pairwise

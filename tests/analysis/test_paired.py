@@ -4,7 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairtrial.analysis.cases import PairedCases, paired_scores, paired_trials
-from fairtrial.analysis.paired import Direction, extra_columns, paired
+from fairtrial.analysis.paired import extra_columns, paired
+from fairtrial.model.delta import Direction
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.paired.bootstrap import bootstrap_mean
 from fairtrial.stats.paired.constant import constant_interval

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fairtrial.analysis.cases import PairedCases
-from fairtrial.analysis.paired import Direction, PairedComparison, paired
+from fairtrial.analysis.paired import PairedComparison, paired
+from fairtrial.model.delta import Direction
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.multiplicity import bonferroni_level, holm
 

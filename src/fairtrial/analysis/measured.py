@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy.typing as npt
 
-from fairtrial.analysis.paired import Direction
+from fairtrial.model.delta import Direction
 from fairtrial.stats.log_ratio import PairedChange, paired_change
 from fairtrial.stats.multiplicity import holm
 

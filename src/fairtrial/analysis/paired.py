@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import Literal
 
 import numpy as np
 
 from fairtrial.analysis.cases import PairedCases
+from fairtrial.model.delta import Direction
 from fairtrial.stats.checks import check_level
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.interval import Interval, PValue
@@ -24,14 +24,6 @@ from fairtrial.stats.paired.student import cluster_t, guarded_t
 from fairtrial.stats.paired.tango import tango
 
 Ci = Literal["auto", "tango", "newcombe", "guarded-t", "t", "bootstrap"]
-
-
-class Direction(StrEnum):
-    """What a paired comparison says."""
-
-    BETTER = "better"
-    WORSE = "worse"
-    INCONCLUSIVE = "inconclusive"
 
 
 @dataclass(frozen=True, slots=True)

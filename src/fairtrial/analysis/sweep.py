@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from fairtrial.analysis.paired import Direction, PairedComparison
+from fairtrial.analysis.paired import PairedComparison
 from fairtrial.model.decision import Decision, Outcome
+from fairtrial.model.delta import Direction
 
 
 def adopt(held_out: PairedComparison, guard: Decision) -> Decision:

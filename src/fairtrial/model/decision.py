@@ -23,6 +23,8 @@ class Outcome(StrEnum):
     """A loop has reached its plateau, or a run its boundary."""
     TOO_FEW = "too_few"
     """There is too little to decide on."""
+    NO_VERDICT = "no_verdict"
+    """What was measured says nothing about quality: a partial run, or another thing measured."""
 
 
 _EXIT_CODES = {
@@ -31,6 +33,7 @@ _EXIT_CODES = {
     Outcome.HOLD: ExitCode.NEGATIVE,
     Outcome.TOO_FEW: ExitCode.TOO_FEW,
     Outcome.STOP: ExitCode.STOP,
+    Outcome.NO_VERDICT: ExitCode.NO_VERDICT,
 }
 
 

@@ -85,6 +85,12 @@ class StoreError(FairtrialError):
     """The store cannot be read or written."""
 
 
+class DefectError(FairtrialError):
+    """A defect of fairtrial itself; its traceback was kept."""
+
+    exit_code = ExitCode.INTERNAL
+
+
 class TrialProblem(Exception):  # noqa: N818  # not all of them are errors
     """Why a trial has no output to grade, or no score. `str()` is the reason shown."""
 

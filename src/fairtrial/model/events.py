@@ -26,7 +26,7 @@ class RunStarted:
 
 @dataclass(frozen=True, slots=True)
 class TrialRecorded:
-    """A trial is in the store; a power cut can no longer lose it."""
+    """A trial is in the store; the death of this process can no longer lose it."""
 
     trial: Trial
 

@@ -139,6 +139,8 @@ class ExperimentState:
         totals: Counts over its recorded trials.
         heartbeat_at: When its process last wrote (UTC).
         finished_at: When it ended; None while it runs.
+        alive: Whether the process that is at it lives; None when this cannot be told, e.g.
+            because it ran on another host. False unless `status` is running.
     """
 
     experiment: Experiment
@@ -147,6 +149,7 @@ class ExperimentState:
     totals: Totals
     heartbeat_at: datetime
     finished_at: datetime | None
+    alive: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

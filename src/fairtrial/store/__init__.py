@@ -1,1 +1,1 @@
-"""Keeps everything; the only package that knows SQL."""
+"""Keeps datasets, experiments and trials in one database file and a folder of blobs."""

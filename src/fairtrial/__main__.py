@@ -1,0 +1,7 @@
+"""`python -m fairtrial`."""
+
+import sys
+
+from fairtrial.cli.main import main
+
+sys.exit(main())

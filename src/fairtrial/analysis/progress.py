@@ -1,0 +1,93 @@
+"""How far a run has come, folded from its events."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from fairtrial.model.events import Event, RunDraining, RunStarted, TrialRecorded, TrialRetried
+from fairtrial.model.trial import Trial
+from fairtrial.model.verdict import Cause, Verdict
+from fairtrial.stats.interval import Interval
+from fairtrial.stats.proportion import wilson
+
+
+@dataclass
+class Progress:
+    """Counts of one run so far.
+
+    Attributes:
+        name: The experiment's name.
+        experiment_id: Its id.
+        planned: All trials of the plan.
+        kept: Trials that were on record before this run.
+        n_cases: Selected cases, the most that an interval may count as independent.
+        verdicts: Trials of this run by verdict.
+        causes: Trials of this run by cause, for those that have one.
+        cost_usd: Sum of the costs that are known; None when none is.
+        retries: Tries that were made again.
+        draining: Why no new trial starts, if so.
+    """
+
+    name: str = ""
+    experiment_id: str = ""
+    planned: int = 0
+    kept: int = 0
+    n_cases: int = 0
+    verdicts: Counter[Verdict] = field(default_factory=Counter)
+    causes: Counter[Cause] = field(default_factory=Counter)
+    cost_usd: float | None = None
+    retries: int = 0
+    draining: str | None = None
+
+    def see(self, event: Event) -> None:
+        """Take in the next event."""
+        match event:
+            case TrialRecorded(trial):
+                self._count(trial)
+            case RunStarted(experiment, done, planned):
+                self.name, self.experiment_id = experiment.name, experiment.id
+                self.planned, self.kept, self.n_cases = planned, done, experiment.n_cases
+            case TrialRetried():
+                self.retries += 1
+            case RunDraining(reason):
+                self.draining = reason
+
+    def _count(self, trial: Trial) -> None:
+        self.verdicts[trial.verdict] += 1
+        if trial.cause is not None:
+            self.causes[trial.cause] += 1
+        if trial.cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + trial.cost_usd
+
+    @property
+    def recorded(self) -> int:
+        """Trials of this run on record."""
+        return self.verdicts.total()
+
+    @property
+    def done(self) -> int:
+        """Trials on record, the kept ones included."""
+        return self.kept + self.recorded
+
+    @property
+    def decided(self) -> int:
+        """Trials of this run with a verdict."""
+        return self.verdicts[Verdict.PASSED] + self.verdicts[Verdict.FAILED]
+
+    def pass_rate(self) -> tuple[float, Interval] | None:
+        """Return the share of decided trials that passed, with Wilson's interval; None before any.
+
+        Trials of one case count as one case: a case's trials agree more than strangers do, and an
+        interval that ignored it would be too narrow.
+        """
+        if not self.decided:
+            return None
+        share = self.verdicts[Verdict.PASSED] / self.decided
+        n = min(self.decided, max(self.n_cases, 1))
+        return share, wilson(min(share * n, n), n)
+
+
+def eta_s(done: int, left: int, elapsed_s: float) -> float | None:
+    """Return the seconds until the rest is done at the pace so far; None before the first."""
+    return None if done == 0 else elapsed_s / done * left

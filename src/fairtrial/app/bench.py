@@ -1,0 +1,102 @@
+"""The workbench: what every verb is given. The only place that knows where things live."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from fairtrial.engine.control import Control
+from fairtrial.model.events import Event
+from fairtrial.ports import Clock
+
+if TYPE_CHECKING:
+    from fairtrial.store.opening import Store
+
+
+class SystemClock(Clock):
+    """The machine's own time."""
+
+    def now(self) -> datetime:
+        """See `Clock.now`."""
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        """See `Clock.monotonic`."""
+        return time.monotonic()
+
+    async def sleep(self, seconds: float) -> None:
+        """See `Clock.sleep`."""
+        await asyncio.sleep(seconds)
+
+
+def ignore(_: Event) -> None:
+    """Take an event and do nothing."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every verb is given: where things are, time, and who listens.
+
+    Attributes:
+        home: Folder of the store.
+        cwd: Where relative paths start.
+        environ: The environment of this process.
+        clock: Time.
+        publish: Takes the events of a run.
+        control: How a run is asked to stop.
+        store_url: Database URL; None is the embedded store under `home`.
+    """
+
+    home: Path
+    cwd: Path
+    environ: Mapping[str, str]
+    clock: Clock = field(default_factory=SystemClock)
+    publish: Callable[[Event], None] = ignore
+    control: Control = field(default_factory=Control)
+    store_url: str | None = None
+
+    @cached_property
+    def store(self) -> Store:
+        """The store, opened on first use."""
+        from fairtrial.store.opening import open_store  # noqa: PLC0415  # SQLAlchemy takes 0.3 s
+
+        return open_store(self.home, self.store_url)
+
+    def close(self) -> None:
+        """Close the store, if it was opened."""
+        if "store" in self.__dict__:
+            self.store.close()
+
+    def path(self, path: Path) -> Path:
+        """Return a path of the user's as an absolute one."""
+        return self.cwd / path.expanduser()
+
+
+def bench_here(
+    environ: Mapping[str, str] | None = None, publish: Callable[[Event], None] = ignore
+) -> Bench:
+    """Return the workbench of this process: its environment, its folder, its store."""
+    environ = dict(os.environ) if environ is None else environ
+    return Bench(
+        home=_home(environ),
+        cwd=Path.cwd(),
+        environ=environ,
+        publish=publish,
+        store_url=environ.get("FAIRTRIAL_STORE") or None,
+    )
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    given = environ.get("FAIRTRIAL_HOME")
+    if given:
+        return Path(given).expanduser().absolute()
+    from platformdirs import user_data_path  # noqa: PLC0415  # not needed when the home is given
+
+    return user_data_path("fairtrial", appauthor=False)

@@ -1,0 +1,50 @@
+"""`dataset add`: cases from files, as a new version."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.reports.dataset import AddedReport
+from fairtrial.app.requests.dataset_add import ColumnNames, Request
+from fairtrial.interchange.dataset_files.columns import STDIN, Columns, Extra, Format
+from fairtrial.interchange.dataset_files.reading import read_cases
+from fairtrial.model.errors import UsageError
+
+
+def dataset_add(bench: Bench, request: Request) -> AddedReport:
+    """Store the cases of files as the newest version of a dataset.
+
+    Raises:
+        UsageError: the name, a file or a line is wrong; nothing was written.
+        NotFoundError: a file does not exist.
+    """
+    if "@" in request.name or not request.name.strip() or not request.name.isprintable():
+        raise UsageError(
+            f"{request.name!r} is no name of a dataset",
+            why="a name is printable text without @, which marks a version",
+        )
+    paths = [path if path == STDIN else _below(bench, path) for path in request.files]
+    file_format = None if request.format is None else Format(request.format)
+    cases = read_cases(paths, _columns(request.columns), file_format=file_format)
+    version, is_new = bench.store.datasets.add_version(request.name, cases)
+    return AddedReport(version, is_new)
+
+
+def _below(bench: Bench, path: Path) -> Path:
+    """Return a path as the user wrote it when that is where it is, for shorter messages."""
+    return path if bench.cwd == Path.cwd() else bench.path(path)
+
+
+def _columns(names: ColumnNames) -> Columns:
+    return Columns(
+        id=names.id_column,
+        input=names.input_columns,
+        expected=names.expected_column,
+        metadata=names.metadata_column,
+        tags=names.tags_column,
+        split=names.split_column,
+        condition=names.condition_column,
+        json=names.json_columns,
+        extra=Extra(names.extra),
+    )

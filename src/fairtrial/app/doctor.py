@@ -1,0 +1,104 @@
+"""`doctor`: is everything here that fairtrial needs?"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from fairtrial import __version__
+from fairtrial.app.bench import Bench
+from fairtrial.app.reports.doctor import Check, DoctorReport
+from fairtrial.app.requests.doctor import Request
+from fairtrial.model.errors import StoreError
+
+AGENTS = ("claude", "codex", "opencode", "gemini", "pi")
+LITTLE_DISK = 1024**3
+VERSION_TIMEOUT_S = 10
+
+
+def doctor(bench: Bench, request: Request) -> DoctorReport:  # noqa: ARG001  # every verb takes both
+    """Look at the installation, the store, the disk and the agents; change nothing but the store.
+
+    The store is opened as any command opens it, which makes it where there is none.
+    """
+    return DoctorReport(
+        [
+            *_installation(),
+            _store(bench),
+            _disk(bench.home),
+            _git(bench),
+            *(_agent(bench, name) for name in AGENTS),
+        ]
+    )
+
+
+def _installation() -> Iterator[Check]:
+    python = f"{platform.python_version()} at {sys.executable}"
+    yield Check("fairtrial", ok=True, found=f"{__version__}, Python {python}")
+    for name, problem in _unmet():
+        yield Check(name, ok=False, found=problem, fix=f"pip install --upgrade {name}")
+
+
+def _unmet() -> Iterator[tuple[str, str]]:
+    """Yield the required packages that are not installed."""
+    for requirement in importlib.metadata.requires("fairtrial") or ():
+        specifier, _, marker = requirement.partition(";")
+        name = specifier.split(">")[0].split("=")[0].split("[")[0].strip()
+        if "extra" in marker:
+            continue
+        try:
+            importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            yield name, "not installed"
+
+
+def _store(bench: Bench) -> Check:
+    try:
+        newest = bench.store.experiments.newest(1)
+    except StoreError as error:
+        return Check("store", ok=False, found=str(error).split("\n")[0], fix=error.fix)
+    found = "empty" if not newest else f"newest experiment {newest[0].experiment.name}"
+    return Check("store", ok=True, found=f"{bench.store_url or bench.home}, {found}")
+
+
+def _disk(home: Path) -> Check:
+    place = next(folder for folder in (home, *home.parents) if folder.exists())
+    free = shutil.disk_usage(place).free
+    found = f"{free / LITTLE_DISK:.1f} GiB free at {place}"
+    if not os.access(place, os.W_OK):
+        fix = "make it writable, or set FAIRTRIAL_HOME to a folder that is"
+        return Check("disk", ok=False, found=f"{place} cannot be written", fix=fix)
+    fix = "free some space, or set FAIRTRIAL_HOME to another disk"
+    return Check("disk", ok=free > LITTLE_DISK, found=found, fix=fix)
+
+
+def _git(bench: Bench) -> Check:
+    path = shutil.which("git", path=bench.environ.get("PATH"))
+    fix = "install git: without it no experiment knows its commit"
+    return Check("git", ok=path is not None, found=path or "not on PATH", fix=fix)
+
+
+def _agent(bench: Bench, name: str) -> Check:
+    path = shutil.which(name, path=bench.environ.get("PATH"))
+    if path is None:
+        return Check(name, ok=None, found="not on PATH (needed only to run this agent)")
+    try:
+        done = subprocess.run(  # noqa: S603  # a program of a fixed name, no user text
+            [path, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_TIMEOUT_S,
+            check=True,
+            stdin=subprocess.DEVNULL,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        fix = f"try it by hand: {name} --version"
+        return Check(name, ok=False, found=f"{path} does not run: {error}", fix=fix)
+    version = (done.stdout.strip().splitlines() or ["says nothing"])[0]
+    return Check(name, ok=True, found=f"{version} at {path}")

@@ -1,0 +1,19 @@
+"""`exp list`: experiments, newest first."""
+
+from __future__ import annotations
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.reports.experiments import ExperimentsReport
+from fairtrial.app.requests.exp_list import Request
+
+
+def exp_list(bench: Bench, request: Request) -> ExperimentsReport:
+    """Return the newest experiments.
+
+    Raises:
+        NotFoundError: `before` names no experiment.
+    """
+    store = bench.store.experiments
+    before = None if request.before is None else store.find(request.before).experiment.id
+    states = store.newest(request.limit + 1, before)
+    return ExperimentsReport(states[: request.limit], more=len(states) > request.limit)

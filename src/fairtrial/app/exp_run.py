@@ -1,0 +1,202 @@
+"""`exp run`: plan, open or resume, run, report."""
+
+from __future__ import annotations
+
+import functools
+import traceback
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from ulid import ULID
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.planning import base_dir, plan_of, plan_of_stored, spec_to_store
+from fairtrial.app.provenance import provenance
+from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
+from fairtrial.app.reports.plan import PlanReport
+from fairtrial.app.requests.exp_run import NEWEST, Request
+from fairtrial.engine.plan import Plan
+from fairtrial.engine.run import Due, Machinery, World, run
+from fairtrial.executors.local import LocalExecutor
+from fairtrial.graders.grading import grade_all
+from fairtrial.graders.registry import build_grader
+from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.model.experiment import Experiment, ExperimentState, Status
+from fairtrial.model.trial import TrialKey
+from fairtrial.model.verdict import Cause
+from fairtrial.ports import Surroundings
+from fairtrial.tasks.registry import build_task
+from fairtrial.workspaces.host.client import HostWorkspace
+
+UNDECIDED_CAUSES = frozenset({Cause.INFRA, Cause.UNDECIDABLE, Cause.INTERNAL})
+"""What a resume runs again: these trials say nothing about the arm."""
+SHOWN_SLOTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A plan, where its relative paths start, and the experiment it continues, if any."""
+
+    plan: Plan
+    folder: Path
+    state: ExperimentState | None
+    kept: frozenset[TrialKey]
+
+
+def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
+    """Run an experiment, or continue one; with `dry_run`, only say what would run.
+
+    Raises:
+        UsageError: something is missing or wrong, or no case is left.
+        NotFoundError: a dataset or an experiment does not exist.
+        RefusedError: another process is running the experiment to be resumed.
+        StoreError: the store cannot be read or written.
+    """
+    intent = _intent(bench, request)
+    if request.dry_run:
+        return _plan_report(intent, request)
+    store = bench.store.experiments
+    if intent.state and len(intent.kept) == intent.plan.n_planned:
+        return experiment_report(store, intent.state, "nothing to resume: every trial is on record")
+    due = _due(bench, request, intent)
+    run(due, _machinery(bench, intent), _world(bench, intent), bench.control)
+    return experiment_report(store, store.find(due.experiment.id))
+
+
+def _due(bench: Bench, request: Request, intent: Intent) -> Due:
+    store, plan = bench.store.experiments, intent.plan
+    if intent.state is None:
+        experiment = _new_experiment(bench, request, intent)
+        positions = [case.position for case in plan.cases]
+        return Due(plan, experiment, lambda: store.open_experiment(experiment, positions))
+    resumed = intent.state.experiment
+    policy = plan.policy.content()
+    return Due(
+        plan, resumed, lambda: store.reopen(resumed.id, policy, bench.clock.now()), intent.kept
+    )
+
+
+def _intent(bench: Bench, request: Request) -> Intent:
+    if request.retry_errors and request.resume in (None, NEWEST):
+        raise UsageError(
+            "--retry-errors needs to know which experiment",
+            fix="name it: --resume EXPERIMENT --retry-errors",
+        )
+    if request.resume is None:
+        return Intent(plan_of(bench, request), base_dir(bench, request), None, frozenset())
+    described = request.dataset is not None or request.task is not None
+    plan = plan_of(bench, request) if described else None
+    state = _to_resume(bench, request.resume, plan)
+    experiment = state.experiment
+    if plan is not None and plan.identity != experiment.identity:
+        raise UsageError(
+            f"{experiment.id} is another experiment than this spec describes",
+            why="its dataset, cases, task, graders or trials differ",
+            fix=f"resume it as it was: fairtrial exp run --resume {experiment.id}",
+        )
+    stored = plan_of_stored(bench, experiment, request)
+    return Intent(stored, Path(experiment.spec["base_dir"]), state, _kept(bench, request, state))
+
+
+def _to_resume(bench: Bench, ref: str, plan: Plan | None) -> ExperimentState:
+    if ref != NEWEST:
+        return bench.store.experiments.find(ref)
+    unfinished = bench.store.experiments.unfinished(plan.identity if plan else None)
+    if not unfinished:
+        what = "with this dataset, task and graders " if plan else ""
+        raise NotFoundError(
+            f"no unfinished experiment {what}to resume",
+            fix="see them all with: fairtrial exp list",
+        )
+    return unfinished[0]
+
+
+def _kept(bench: Bench, request: Request, state: ExperimentState) -> frozenset[TrialKey]:
+    """Return the recorded trials that are not run again."""
+    store, experiment_id = bench.store.experiments, state.experiment.id
+    kept = store.recorded_keys(experiment_id)
+    again: frozenset[Cause] = frozenset()
+    if state.status is not Status.FINISHED or request.retry_errors:
+        again |= UNDECIDED_CAUSES
+    if request.retry_errors:
+        again |= {Cause.TASK}
+    return frozenset(kept - store.recorded_keys(experiment_id, again) if again else kept)
+
+
+def _machinery(bench: Bench, intent: Intent) -> Machinery:
+    workspace = HostWorkspace(slots=2 * intent.plan.policy.concurrency)
+    surroundings = Surroundings(intent.folder, bench.environ, workspace)
+    graders = tuple(
+        build_grader(spec, surroundings, f"grader {spec.name}") for spec in intent.plan.graders
+    )
+    return Machinery(
+        tasks={
+            arm.name: build_task(arm.task, surroundings, f"task of arm {arm.name}")
+            for arm in intent.plan.arms
+        },
+        graders=graders,
+        grade=functools.partial(grade_all, graders),
+        workspace=workspace,
+    )
+
+
+def _world(bench: Bench, intent: Intent) -> World:
+    plan, datasets = intent.plan, bench.store.datasets
+    return World(
+        store=bench.store.experiments,
+        load=lambda positions: datasets.cases(plan.dataset, positions),
+        executor=LocalExecutor(plan.policy.concurrency),
+        clock=bench.clock,
+        publish=bench.publish,
+        crash_log=functools.partial(_crash_log, bench.home / "crashes.log"),
+    )
+
+
+def _crash_log(path: Path, error: BaseException) -> str:
+    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
+        traceback.print_exception(error, file=file)
+    return str(path)
+
+
+def _new_experiment(bench: Bench, request: Request, intent: Intent) -> Experiment:
+    plan = intent.plan
+    return Experiment(
+        id=f"exp_{ULID()}",
+        name=request.name or plan.dataset.dataset,
+        dataset=plan.dataset.dataset,
+        dataset_number=plan.dataset.number,
+        dataset_digest=plan.dataset.digest,
+        arms=tuple(arm.name for arm in plan.arms),
+        trials=plan.trials,
+        n_cases=len(plan.cases),
+        seed=plan.seed,
+        spec=spec_to_store(plan, intent.folder),
+        policy=plan.policy.content(),
+        identity=plan.identity,
+        provenance=provenance(bench.cwd, bench.environ),
+        created_at=bench.clock.now(),
+    )
+
+
+def _plan_report(intent: Intent, request: Request) -> PlanReport:
+    plan = intent.plan
+    due = (
+        (slot.case.id, slot.case.condition, slot.arm, slot.trial)
+        for slot in plan.slots()
+        if TrialKey(slot.case.id, slot.case.condition, slot.arm, slot.trial) not in intent.kept
+    )
+    return PlanReport(
+        name=request.name or plan.dataset.dataset,
+        dataset=plan.dataset.ref,
+        spec=plan.spec(),
+        policy=plan.policy.content(),
+        n_cases=len(plan.cases),
+        n_dataset=plan.dataset.n_cases,
+        n_planned=plan.n_planned,
+        n_kept=len(intent.kept),
+        seed=plan.seed,
+        identity=plan.identity,
+        first=tuple(islice(due, SHOWN_SLOTS)),
+        resumes=intent.state.experiment.id if intent.state else None,
+    )

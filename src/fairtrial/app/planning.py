@@ -1,0 +1,161 @@
+"""From a run request to a plan: names resolved, specs checked, cases selected."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.requests.exp_run import Request, Selection
+from fairtrial.engine.plan import Arm, Plan, Policy, stored_policy
+from fairtrial.engine.selection import Criteria, select, split_names
+from fairtrial.graders.registry import grader_specs
+from fairtrial.model.case import CaseKey
+from fairtrial.model.dataset import DatasetVersion
+from fairtrial.model.errors import UsageError
+from fairtrial.model.experiment import Experiment
+from fairtrial.model.json import Json
+from fairtrial.model.trial import MAIN_ARM
+from fairtrial.model.verdict import Cause
+from fairtrial.ports import CaseOutline, RowQuery
+from fairtrial.tasks.registry import task_spec
+
+EVERY_ROW = 2**31
+T = TypeVar("T")
+
+
+def plan_of(bench: Bench, request: Request) -> Plan:
+    """Return the plan that a request describes.
+
+    Raises:
+        UsageError: something is missing or wrong, or no case is left.
+        NotFoundError: a dataset or an experiment does not exist.
+    """
+    where = str(request.spec) if request.spec else "options"
+    if request.dataset is None:
+        raise UsageError("no dataset", where=where, fix="give one with --dataset NAME")
+    if request.task is None:
+        raise UsageError("no task", where=where, fix="give one with --task JSON|FILE")
+    if not request.graders:
+        raise UsageError("no grader", where=where, fix="give one, e.g. --grader exact")
+    arms = (Arm(MAIN_ARM, task_spec(request.task, f"{where}: task")),)
+    graders = grader_specs(request.graders, f"{where}: graders")
+    dataset = bench.store.datasets.version(request.dataset)
+    seed = secrets.randbelow(2**31) if request.seed is None else request.seed
+    return Plan(
+        dataset=dataset,
+        cases=_selected(bench, dataset, request),
+        arms=arms,
+        graders=graders,
+        trials=request.trials,
+        seed=seed,
+        policy=policy_of(request, Policy()),
+    )
+
+
+def policy_of(request: Request, otherwise: Policy) -> Policy:
+    """Return how the trials of a request are run; what it leaves open is as in `otherwise`."""
+    limits = request.limits
+    return Policy(
+        _first(limits.concurrency, otherwise.concurrency),
+        _first(limits.retries, otherwise.retries),
+        _first(limits.stop_after_infra, otherwise.stop_after_infra),
+        _first(limits.trial_timeout, otherwise.trial_timeout_s),
+    )
+
+
+def _first(given: T | None, otherwise: T) -> T:
+    return otherwise if given is None else given
+
+
+def plan_of_stored(bench: Bench, experiment: Experiment, request: Request) -> Plan:
+    """Return the plan of a stored experiment: the same cases, whatever was added since."""
+    dataset = bench.store.datasets.version(f"{experiment.dataset}@{experiment.dataset_number}")
+    outlines = tuple(bench.store.datasets.outline(dataset))
+    positions = bench.store.experiments.positions(experiment.id)
+    spec = experiment.spec
+    return Plan(
+        dataset=dataset,
+        cases=tuple(outlines[position] for position in positions),
+        arms=tuple(Arm(name, task_spec(task, name)) for name, task in spec["arms"].items()),
+        graders=grader_specs(spec["graders"], "graders"),
+        trials=experiment.trials,
+        seed=experiment.seed,
+        policy=policy_of(request, stored_policy(experiment.policy)),
+    )
+
+
+def base_dir(bench: Bench, request: Request) -> Path:
+    """Return where relative paths of a request start: its spec's folder, else the current one."""
+    return bench.cwd if request.spec is None else request.spec.parent
+
+
+def spec_to_store(plan: Plan, folder: Path) -> Mapping[str, Json]:
+    """Return what is run as JSON, with the folder its relative paths start at."""
+    return {**plan.spec(), "base_dir": str(folder)}
+
+
+def _selected(bench: Bench, dataset: DatasetVersion, request: Request) -> tuple[CaseOutline, ...]:
+    outlines = tuple(bench.store.datasets.outline(dataset))
+    selection = request.selection
+    criteria = Criteria(
+        split=selection.split,
+        among=_among(bench, selection),
+        patterns=selection.cases,
+        sample=_sample(selection.sample),
+        sample_seed=request.seed or 0,
+        first_n=selection.first_n,
+    )
+    cases = select(outlines, criteria)
+    if not cases:
+        splits = ", ".join(split_names(outlines)) or "none"
+        raise UsageError(
+            f"the selection leaves no case of {dataset.ref}",
+            why=f"it has {dataset.n_cases} cases; its splits: {splits}",
+            fix="widen --split, --case, --failing or --errors-from",
+        )
+    return cases
+
+
+def _among(bench: Bench, selection: Selection) -> frozenset[CaseKey] | None:
+    chosen: list[frozenset[CaseKey]] = []
+    if selection.failing:
+        chosen.append(_failed(bench, selection.failing))
+    if selection.errors_from:
+        chosen.append(_errored(bench, selection.errors_from))
+    return frozenset.intersection(*chosen) if chosen else None
+
+
+def _failed(bench: Bench, ref: str) -> frozenset[CaseKey]:
+    """Return the rows that did not pass in most of their decided trials."""
+    experiment = bench.store.experiments.find(ref).experiment
+    rows = bench.store.experiments.rows(experiment.id, RowQuery(only="failed", limit=EVERY_ROW))
+    return frozenset(row.key for row in rows if 2 * row.passed <= row.decided)
+
+
+def _errored(bench: Bench, ref: str) -> frozenset[CaseKey]:
+    experiment = bench.store.experiments.find(ref).experiment
+    causes = frozenset({Cause.TASK, Cause.INFRA})
+    keys = bench.store.experiments.recorded_keys(experiment.id, causes)
+    return frozenset(key.case_key for key in keys)
+
+
+def _sample(given: str | float | None) -> int | float | None:
+    """Return a count as int, or a share as float."""
+    if given is None:
+        return None
+    try:
+        number: Any = float(given)
+        number = int(given) if isinstance(given, int) or str(given).isdigit() else number
+    except ValueError:
+        number = -1.0
+    if isinstance(number, int) and number >= 1:
+        return number
+    if isinstance(number, float) and 0 < number < 1:
+        return number
+    raise UsageError(
+        f"--sample takes a count from 1 or a share between 0 and 1, got {given}",
+        fix="e.g. --sample 10 or --sample 0.2",
+    )

@@ -1,0 +1,45 @@
+"""Where and with what an experiment runs."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from fairtrial import __version__
+from fairtrial.model.experiment import Provenance
+
+
+def provenance(cwd: Path, environ: Mapping[str, str]) -> Provenance:
+    """Return what is known of this machine, this folder and its repository."""
+    status = _git(cwd, "status", "--porcelain=v2", "--branch", "--untracked-files=no")
+    head = dict(
+        line.removeprefix("# branch.").split(" ", 1)
+        for line in status or ()
+        if line.startswith("# branch.")
+    )
+    return Provenance(
+        fairtrial=__version__,
+        python=platform.python_version(),
+        host=platform.node(),
+        cwd=str(cwd),
+        git_commit=environ.get("GITHUB_SHA") or head.get("oid"),
+        git_branch=environ.get("GITHUB_HEAD_REF") or head.get("head"),
+        git_dirty=None if status is None else any(not line.startswith("#") for line in status),
+        environment="ci" if environ.get("CI") else "dev",
+    )
+
+
+def _git(cwd: Path, *words: str) -> list[str] | None:
+    try:
+        done = subprocess.run(  # noqa: S603  # fixed words, no user text
+            ["git", "-C", str(cwd), *words],  # noqa: S607  # the user's own git
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=10,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return done.stdout.splitlines()

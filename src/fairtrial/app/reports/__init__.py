@@ -1,0 +1,1 @@
+"""What verbs return: plain data that drives text, JSON and the exit code alike."""

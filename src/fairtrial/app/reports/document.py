@@ -1,0 +1,71 @@
+"""A report that is a document: written to a file, or to standard output as it is made."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, TextIO
+
+from fairtrial.app.reports.informing import Informing
+from fairtrial.model.errors import UsageError
+from fairtrial.model.json import Json
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentReport(Informing):
+    """A document, made when it is written.
+
+    Attributes:
+        format: Its format.
+        write: Writes it to a stream.
+        path: The file it was written to; None when it is for standard output.
+    """
+
+    schema: ClassVar[str] = "fairtrial.document/1"
+
+    format: str
+    write: Callable[[TextIO], object]
+    path: Path | None
+
+    def json(self) -> dict[str, Json]:
+        """Return where the document is."""
+        return {
+            "schema": self.schema,
+            "format": self.format,
+            "path": str(self.path) if self.path else None,
+        }
+
+
+def document(
+    document_format: str, write: Callable[[TextIO], object], path: Path | None
+) -> DocumentReport:
+    """Return a document; one with a path is written now, and replaces the file only when whole.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    if path is not None:
+        try:
+            _write_whole(path, write)
+        except OSError as error:
+            raise UsageError(
+                f"cannot be written: {error.strerror}", where=str(path), fix="give another --output"
+            ) from None
+    return DocumentReport(document_format, write, path)
+
+
+def _write_whole(path: Path, write: Callable[[TextIO], object]) -> None:
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with open(descriptor, "w", encoding="utf-8", newline="") as stream:  # noqa: PTH123  # a descriptor
+            write(stream)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)  # noqa: PTH101  # mkstemp's 0600 is not what was asked for
+        os.replace(name, path)  # noqa: PTH105
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,143 @@
+"""What `exp show` and `exp run` say of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import ClassVar
+
+from fairtrial.app.reports.facts import grader_json, rate_json, row_json, state_json
+from fairtrial.interchange.experiment_exports.export import trial_json
+from fairtrial.model.errors import ExitCode
+from fairtrial.model.experiment import ExperimentState, GraderTotals, Status
+from fairtrial.model.json import Json
+from fairtrial.model.row import Row
+from fairtrial.model.trial import Trial
+from fairtrial.model.verdict import Cause
+from fairtrial.ports import ExperimentStore, RowQuery, TrialFilter
+from fairtrial.stats.proportion import Rate, pass_rate
+
+SHOWN = 10
+"""How many rows or trials of a kind a report lists; `exp export` has them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentReport:
+    """An experiment, summarized.
+
+    Attributes:
+        state: The experiment and where it stands.
+        pass_rate: Over cases, with its interval.
+        graders: Each grader's totals, in the order of the spec.
+        failed_rows: Rows with a failed trial, the first few.
+        n_failed_rows: How many there are.
+        flaky_rows: Rows of which some trials passed and some failed, the first few.
+        slowest_rows: Rows by mean duration, the slowest first.
+        problems: Trials with a cause (task, limit, infra, …), the first few of each.
+        next_steps: Command lines worth trying now, each with what it does.
+        note: What is unusual about this report, if anything.
+    """
+
+    schema: ClassVar[str] = "fairtrial.experiment/1"
+
+    state: ExperimentState
+    pass_rate: Rate
+    graders: Sequence[GraderTotals]
+    failed_rows: Sequence[Row]
+    n_failed_rows: int
+    flaky_rows: Sequence[Row]
+    slowest_rows: Sequence[Row]
+    problems: Mapping[Cause, Sequence[Trial]]
+    next_steps: Sequence[tuple[str, str]]
+    note: str | None = None
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """0, unless the run was interrupted or says nothing about quality."""
+        return exit_code(self.state)
+
+    def json(self) -> dict[str, Json]:
+        """Return the report as one JSON object."""
+        return {
+            "schema": self.schema,
+            **state_json(self.state),
+            "pass_rate": rate_json(self.pass_rate),
+            "graders": [grader_json(totals) for totals in self.graders],
+            "n_failed_rows": self.n_failed_rows,
+            "failed_rows": [row_json(row) for row in self.failed_rows],
+            "flaky_rows": [row_json(row) for row in self.flaky_rows],
+            "slowest_rows": [row_json(row) for row in self.slowest_rows],
+            "problems": {
+                cause.value: [trial_json(trial) for trial in trials]
+                for cause, trials in self.problems.items()
+            },
+            "next_steps": [{"command": c, "does": does} for c, does in self.next_steps],
+            "note": self.note,
+            "exit_code": self.exit_code,
+        }
+
+
+def exit_code(state: ExperimentState) -> ExitCode:
+    """Return the exit code of a run that left an experiment in this state."""
+    if state.status is Status.INTERRUPTED:
+        return ExitCode.INTERRUPTED
+    if state.status is Status.STOPPED or judged(state) == 0:
+        return ExitCode.NO_VERDICT
+    return ExitCode.OK
+
+
+def judged(state: ExperimentState) -> int:
+    """Return how many trials graders judged, or the time limit ended: what quality is read from."""
+    return state.totals.decided - state.totals.causes.get(Cause.TASK, 0)
+
+
+def _why_no_verdict(state: ExperimentState) -> str | None:
+    """Return why a finished run says nothing about quality; None when it does."""
+    if state.status is not Status.FINISHED or judged(state):
+        return None
+    return "no quality verdict: no grader judged any output"
+
+
+def experiment_report(
+    store: ExperimentStore, state: ExperimentState, note: str | None = None
+) -> ExperimentReport:
+    """Return the report of a stored experiment; never reads more than a few of its trials."""
+    experiment = state.experiment
+
+    def rows(only: str | None, order: str = "key") -> Sequence[Row]:
+        return store.rows(experiment.id, RowQuery(only=only, order=order, limit=SHOWN))
+
+    return ExperimentReport(
+        state=state,
+        pass_rate=pass_rate(store.outcome_counts(experiment.id)),
+        graders=store.grader_totals(experiment.id),
+        failed_rows=rows("failed"),
+        n_failed_rows=store.n_rows(experiment.id, RowQuery(only="failed")),
+        flaky_rows=rows("flaky"),
+        slowest_rows=rows(None, "slowest"),
+        problems={cause: _with(store, experiment.id, cause) for cause in state.totals.causes},
+        next_steps=_next_steps(state),
+        note=note or _why_no_verdict(state),
+    )
+
+
+def _with(store: ExperimentStore, experiment_id: str, cause: Cause) -> Sequence[Trial]:
+    trials = store.trials(experiment_id, TrialFilter(causes=frozenset({cause})))
+    return list(islice(trials, SHOWN))
+
+
+def _next_steps(state: ExperimentState) -> Sequence[tuple[str, str]]:
+    name = state.experiment.id
+    totals = state.totals
+    steps = []
+    if state.status is not Status.FINISHED:
+        steps.append((f"fairtrial exp run --resume {name}", "run what is left"))
+    elif totals.causes.get(Cause.TASK) or totals.causes.get(Cause.INFRA):
+        command = f"fairtrial exp run --resume {name} --retry-errors"
+        steps.append((command, "run the trials that ended in an error again"))
+    if totals.failed:
+        steps.append((f"fairtrial exp export {name} --to html", "read every failure"))
+    if state.experiment.trials == 1 and state.status is Status.FINISHED:
+        steps.append(("fairtrial exp run SPEC --trials 3", "see which cases pass only sometimes"))
+    return steps

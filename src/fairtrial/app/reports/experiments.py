@@ -1,0 +1,35 @@
+"""What `exp list` says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fairtrial.app.reports.facts import state_json
+from fairtrial.app.reports.informing import Informing
+from fairtrial.model.experiment import ExperimentState
+from fairtrial.model.json import Json
+
+
+@dataclass(frozen=True, slots=True)
+class ExperimentsReport(Informing):
+    """A page of experiments.
+
+    Attributes:
+        states: Newest first.
+        more: Whether there are older ones.
+    """
+
+    schema: ClassVar[str] = "fairtrial.experiments/1"
+
+    states: Sequence[ExperimentState]
+    more: bool
+
+    def json(self) -> dict[str, Json]:
+        """Return the page; `next` is what `--before` takes for the one after it."""
+        return {
+            "schema": self.schema,
+            "experiments": [state_json(state) for state in self.states],
+            "next": self.states[-1].experiment.id if self.more else None,
+        }

@@ -1,0 +1,70 @@
+"""What `exp status` says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fairtrial.analysis.progress import eta_s
+from fairtrial.app.reports.facts import state_json
+from fairtrial.app.reports.informing import Informing
+from fairtrial.model.experiment import ExperimentState, Status
+from fairtrial.model.json import Json
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReport(Informing):
+    """How runs stand.
+
+    Attributes:
+        states: The runs, newest first.
+    """
+
+    schema: ClassVar[str] = "fairtrial.status/1"
+
+    states: Sequence[ExperimentState]
+
+    def json(self) -> dict[str, Json]:
+        """Return the report as one JSON object."""
+        return {
+            "schema": self.schema,
+            "runs": [
+                {
+                    **state_json(state),
+                    "alive": state.alive,
+                    "eta_s": seconds_left(state),
+                    "expected_cost_usd": expected_cost(state),
+                    "resume": resume_command(state),
+                }
+                for state in self.states
+            ],
+        }
+
+
+def seconds_left(state: ExperimentState) -> float | None:
+    """Return the seconds until a run is done, from the mean duration of its trials.
+
+    None when nothing runs, or no trial is on record yet.
+    """
+    if state.status is not Status.RUNNING or state.alive is False:
+        return None
+    left = state.experiment.n_planned - state.totals.recorded
+    concurrency = state.experiment.policy["concurrency"]
+    return eta_s(state.totals.recorded, left, state.totals.duration_s / concurrency)
+
+
+def expected_cost(state: ExperimentState) -> float | None:
+    """Return what the whole run will cost, from the trials that reported a cost; else None."""
+    totals = state.totals
+    if totals.cost_usd is None or not totals.costed:
+        return None
+    return totals.cost_usd / totals.costed * state.experiment.n_planned
+
+
+def resume_command(state: ExperimentState) -> str | None:
+    """Return the command that runs what is left; None while it runs, or when nothing is left."""
+    at_work = state.status is Status.RUNNING and state.alive is not False
+    if at_work or state.status is Status.FINISHED:
+        return None
+    return f"fairtrial exp run --resume {state.experiment.id}"

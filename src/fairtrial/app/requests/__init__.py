@@ -1,0 +1,1 @@
+"""One typed request a verb: the only home of its options and their help."""

@@ -1,0 +1,103 @@
+"""Options of `exp run`. A spec file holds the same names."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from fairtrial.schema.fields import JSON_OR_FILE, group, option
+
+NEWEST = "newest"
+"""`--resume` without a value: the newest unfinished experiment with the same identity."""
+
+Count = Annotated[int, Meta(ge=1)]
+NotNegative = Annotated[int, Meta(ge=0)]
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """Which cases run."""
+
+    split: str | None = option(None, metavar="SPLIT")
+    """Only cases in this split"""
+    failing: str | None = option(None, metavar="EXPERIMENT")
+    """Only the cases this experiment failed. Never compare the two runs: cases chosen because they
+    failed pass more often when run again, with no change at all"""
+    errors_from: str | None = option(None, metavar="EXPERIMENT")
+    """Only the cases with a task or infrastructure error in this experiment"""
+    cases: tuple[str, ...] = option((), flag="--case", metavar="PATTERN")
+    """Only cases whose id matches (* and ? wildcards)"""
+    sample: str | int | float | None = option(None, metavar="N|SHARE")
+    """A random sample of the cases: a count (10) or a share (0.2); the same seed draws the same
+    cases"""
+    first_n: Count | None = option(None, metavar="N")
+    """Only the first N cases in dataset order, after the other selections"""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How the trials are run; on a resume, what is not given stays as it was."""
+
+    concurrency: Count | None = option(None, short="-c", metavar="N")
+    """Trials in flight at most (default: 4)"""
+    retries: NotNegative | None = option(None, metavar="N")
+    """Further tries of a trial after a rate limit, a 5xx or a network error, with backoff; a failed
+    setup is tried once more, a refused login and a failed case never (default: 3)"""
+    stop_after_infra: NotNegative | None = option(None, metavar="N")
+    """Stop once N trials in a row end on infrastructure after their retries: the run is then no
+    quality verdict; 0 never stops (default: 5)"""
+    trial_timeout: Annotated[float, Meta(gt=0)] | None = option(None, metavar="SEC")
+    """Time limit of a trial, retries included; a trial over it fails (default: none)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Run a task over a dataset and grade every output.
+
+    A spec file (JSON, YAML or TOML) holds the same options, with `_` for `-` and in the plural
+    where an option is repeatable (`graders`, `cases`); options override it, and `--grader` adds to
+    its graders. Relative paths in it, and the task's working directory, start at its folder.
+    """
+
+    spec: Path | None = option(None, positional=True)
+    """Spec file"""
+    dataset: str | None = option(None, short="-d", metavar="NAME[@VERSION]")
+    """Dataset to run on; NAME is its newest version"""
+    task: Mapping[str, Any] | None = option(None, metavar=JSON_OR_FILE)
+    """What turns a case into an output, e.g. '{"kind":"command","command":"python agent.py"}' (gets
+    the case input as JSON on stdin), or kind http or python"""
+    graders: tuple[Mapping[str, Any] | str, ...] = option(
+        (), flag="--grader", short="-g", metavar=JSON_OR_FILE
+    )
+    """What turns an output into a score, e.g. exact or '{"kind":"number","absolute":0.01}'"""
+    replace_graders: bool = option(default=False)
+    """Use only the --grader graders, not the spec file's"""
+    name: str | None = option(None, metavar="NAME")
+    """Name of the experiment (default: the dataset's)"""
+    trials: Count = option(1, metavar="N")
+    """Trials a case"""
+    seed: NotNegative | None = option(None, metavar="N")
+    """Seed of the order and of each trial's own seed (default: drawn, and recorded); with --sample
+    also of the draw (default there: 0)"""
+    selection: Selection = group(Selection)
+    limits: Limits = group(Limits)
+    resume: str | None = option(None, metavar="EXPERIMENT", bare=NEWEST)
+    """Continue an interrupted experiment: finished trials are kept, only the rest run (no value:
+    the newest unfinished one with the same dataset, task and graders)"""
+    retry_errors: bool = option(default=False)
+    """With --resume EXPERIMENT: run its trials that ended in a task error again too, also those of
+    a finished experiment; the rest are kept"""
+    dry_run: bool = option(default=False)
+    """Print the plan (cases, trials, seed, what is kept) and run nothing"""
+
+
+EXAMPLES = (
+    "fairtrial exp run spec.yaml",
+    'fairtrial exp run -d smoke --task \'{"kind":"command","command":"cat"}\' -g exact',
+    "fairtrial exp run spec.yaml --trials 3 --split test --concurrency 8",
+    "fairtrial exp run spec.yaml --resume",
+)

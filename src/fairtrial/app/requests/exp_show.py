@@ -1,0 +1,28 @@
+"""Options of `exp show`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fairtrial.schema.fields import option
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Show an experiment: pass rate, graders, failures.
+
+    An experiment is named by its id, a unique prefix of 6 or more characters, or its name (the
+    newest of that name).
+    """
+
+    experiment: str = option(positional=True)
+    """Experiment id, prefix or name"""
+    case: str | None = option(None, metavar="ID")
+    """Show every trial of this case in full: output, scores and reasons"""
+
+
+EXAMPLES = (
+    "fairtrial exp show smoke",
+    "fairtrial exp show smoke --case c17",
+    "fairtrial exp show exp_01JC3T6Z --json",
+)

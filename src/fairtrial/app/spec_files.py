@@ -1,0 +1,115 @@
+"""From what a user gave (a spec file, options, inline JSON, paths) to a typed request."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.schema.decoding import decode
+from fairtrial.schema.fields import JSON_OR_FILE, options_of
+
+SUFFIXES = (".json", ".yaml", ".yml", ".toml")
+
+
+def build_request(kind: type[Any], given: Mapping[str, Any], cwd: Path) -> Any:
+    """Return a request from the options that were given, laid over the spec file if there is one.
+
+    Args:
+        kind: The request's class.
+        given: Option names with values; inline JSON and paths still as text.
+        cwd: Where relative paths start.
+
+    Raises:
+        UsageError: a name or a value is wrong.
+        NotFoundError: a file does not exist.
+    """
+    values = {name: _loaded(kind, name, value, cwd) for name, value in given.items()}
+    request = decode(kind, values, None)
+    if values.get("spec") is None:
+        return request
+    path = cwd / Path(values["spec"]).expanduser()
+    spec = read_document(path)
+    if not isinstance(spec, dict):
+        raise UsageError("a spec is an object of options", where=str(path))
+    if "spec" in spec:
+        raise UsageError("a spec cannot name another spec", where=str(path))
+    spec = {
+        name: _loaded(kind, name, value, path.parent) if value is not None else None
+        for name, value in spec.items()
+    }
+    decode(kind, spec, str(path))
+    if not values.get("replace_graders") and "graders" in values:
+        values["graders"] = [*spec.get("graders", ()), *values["graders"]]
+    return decode(kind, {**spec, **values, "spec": path}, str(path))
+
+
+def _loaded(kind: type[Any], name: str, value: Any, folder: Path) -> Any:
+    """Return a value with its inline JSON parsed and its files read."""
+    option = next((option for option in options_of(kind) if option.name == name), None)
+    if option is None or option.command_line.metavar != JSON_OR_FILE:
+        return value
+    if isinstance(value, list | tuple):
+        return [_json_or_file(item, folder, option.flag) for item in value]
+    return _json_or_file(value, folder, option.flag)
+
+
+def _json_or_file(value: Any, folder: Path, where: str) -> Any:
+    """Return a JSON value from text that is JSON or names a file; a bare word stays a word."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip()[:1] in ("{", "["):
+        try:
+            return json.loads(value)
+        except ValueError as error:
+            raise UsageError(f"not JSON: {error}", where=f"{where} {value[:60]}") from None
+    if Path(value).suffix in SUFFIXES:
+        return read_document(folder / Path(value).expanduser())
+    return value
+
+
+def read_document(path: Path) -> Any:
+    """Return the content of a JSON, YAML or TOML file.
+
+    Raises:
+        NotFoundError: it does not exist.
+        UsageError: it cannot be read or parsed; the message has the line.
+    """
+    parser = _PARSERS.get(path.suffix)
+    if parser is None:
+        known = ", ".join(SUFFIXES)
+        raise UsageError(f"unknown kind of file {path.suffix!r}; known: {known}", where=str(path))
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise NotFoundError("no such file", where=str(path)) from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot be read: {error}", where=str(path)) from None
+    try:
+        return parser(text)
+    except ValueError as error:
+        raise UsageError(f"cannot be parsed: {_line(error)}", where=str(path)) from None
+
+
+def _line(error: ValueError) -> str:
+    return " ".join(str(error).split())
+
+
+def _yaml(text: str) -> Any:
+    import yaml  # noqa: PLC0415  # only YAML files need it
+
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from None
+
+
+_PARSERS: Mapping[str, Callable[[str], Any]] = {
+    ".json": json.loads,
+    ".toml": tomllib.loads,
+    ".yaml": _yaml,
+    ".yml": _yaml,
+}

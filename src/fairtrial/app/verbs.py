@@ -1,0 +1,88 @@
+"""The table of verbs. Nothing behind a verb is imported before it is called.
+
+A verb `exp run` has its request in `app/requests/exp_run.py` (`Request` and `EXAMPLES`), its
+function in `app/exp_run.py` (`exp_run(bench, request) -> report`), and its text in
+`cli/render/exp_run.py`.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """One command.
+
+    Attributes:
+        path: Its words, e.g. `("exp", "run")`.
+        summary: One line of help.
+        runs_trials: It takes a while, tells events, and can be asked to stop.
+    """
+
+    path: tuple[str, ...]
+    summary: str
+    runs_trials: bool = False
+
+    @property
+    def name(self) -> str:
+        """Its words with spaces."""
+        return " ".join(self.path)
+
+    @property
+    def module(self) -> str:
+        """Its words as one identifier."""
+        return "_".join(self.path)
+
+    def request(self) -> type[Any]:
+        """Return the class of its request."""
+        request: type[Any] = self._requests().Request
+        return request
+
+    def examples(self) -> tuple[str, ...]:
+        """Return command lines that show its use."""
+        examples: tuple[str, ...] = self._requests().EXAMPLES
+        return examples
+
+    def function(self) -> Callable[..., Any]:
+        """Return the function behind it: `function(bench, request) -> report`."""
+        module = importlib.import_module(f"fairtrial.app.{self.module}")
+        function: Callable[..., Any] = getattr(module, self.module)
+        return function
+
+    def _requests(self) -> Any:
+        return importlib.import_module(f"fairtrial.app.requests.{self.module}")
+
+
+GROUPS = {
+    "exp": "Run experiments and read them",
+    "dataset": "Keep the cases that experiments run on",
+}
+"""The first word of verbs that have two, and what they are about."""
+
+VERBS = (
+    Verb(("exp", "run"), "Run a task over a dataset and grade every output", runs_trials=True),
+    Verb(("exp", "show"), "Show an experiment: pass rate, graders, failures"),
+    Verb(("exp", "list"), "List experiments, newest first"),
+    Verb(("exp", "status"), "Show progress, ETA and cost of runs, and how to resume them"),
+    Verb(("exp", "export"), "Write an experiment as junit, jsonl, csv, markdown or html"),
+    Verb(("exp", "schema"), "Print the JSON Schema of the spec file, for editors"),
+    Verb(("dataset", "add"), "Store cases from files as a new version of a dataset"),
+    Verb(("dataset", "list"), "List datasets, or the versions of one"),
+    Verb(("dataset", "show"), "Show a dataset version and its first cases"),
+    Verb(("dataset", "export"), "Write a dataset version to a file"),
+    Verb(
+        ("dataset", "diff"),
+        "Show what changed between two dataset versions: added, removed and changed cases",
+    ),
+    Verb(("demo",), "Run a small real experiment, offline, in a temporary store", runs_trials=True),
+    Verb(("doctor",), "Check the installation, the store, the disk and the agents found on PATH"),
+)
+
+
+def find_verb(words: tuple[str, ...]) -> Verb | None:
+    """Return the verb that the first words of a command line name."""
+    return next((verb for verb in VERBS if words[: len(verb.path)] == verb.path), None)

@@ -1,0 +1,125 @@
+"""From words on a command line to the options that were given."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from cyclopts import App, CycloptsError, Parameter
+
+from fairtrial.app.verbs import Verb
+from fairtrial.cli.arguments import Arguments
+from fairtrial.model.errors import UsageError
+from fairtrial.schema.fields import Option, options_of
+
+
+def parse(verb: Verb, words: Sequence[str]) -> Arguments:
+    """Return what the words after a verb's name say.
+
+    Raises:
+        UsageError: an option is unknown (the nearest is suggested), or its value does not fit.
+    """
+    options = options_of(verb.request())
+    try:
+        # Declaring an option takes 1 ms, so only those that the line may hold are declared at
+        # first; a line with an error is read once more, to name the nearest of all options.
+        named = [option for option in options if _may_be_on(option, words)]
+        return _parsed(named, words)
+    except CycloptsError:
+        pass
+    try:
+        return _parsed(options, words)
+    except CycloptsError as error:
+        raise UsageError(
+            " ".join(str(error).split()), fix=f"see: fairtrial {verb.name} --help"
+        ) from None
+
+
+def _may_be_on(option: Option, words: Sequence[str]) -> bool:
+    line = option.command_line
+    names = tuple(name for name in (option.flag, line.short) if name)
+    return line.positional or any(word.startswith(names) for word in words)
+
+
+def _parsed(options: Sequence[Option], words: Sequence[str]) -> Arguments:
+    app = App(help_flags=(), version_flags=(), result_action="return_value")
+    app.default(_collector(options))
+    values: dict[str, Any] = app(
+        _with_bare_values(options, words), exit_on_error=False, print_error=False
+    )
+    as_json = bool(values.pop("json", False))
+    return Arguments(values, as_json)
+
+
+def _collector(options: Sequence[Option]) -> Any:
+    """Return a function with a parameter an option, that returns those it was called with."""
+
+    def collect(*arguments: Any, **named: Any) -> dict[str, Any]:
+        bound = signature.bind(*arguments, **named).arguments
+        return {name: value for name, value in bound.items() if value is not None}
+
+    parameters = [_parameter(option) for option in options if not option.command_line.hidden]
+    parameters.sort(key=lambda parameter: parameter.kind)
+    flag = Annotated[bool | None, Parameter(name="--json", negative=())]
+    parameters.append(
+        inspect.Parameter("json", inspect.Parameter.KEYWORD_ONLY, default=None, annotation=flag)
+    )
+    signature = inspect.Signature(parameters)
+    collect.__signature__ = signature  # type: ignore[attr-defined]
+    return collect
+
+
+def _parameter(option: Option) -> inspect.Parameter:
+    line = option.command_line
+    names = [name for name in (option.flag, line.short) if name]
+    about = Parameter(negative=()) if line.positional else Parameter(name=names, negative=())
+    kind = _kind(option)
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.POSITIONAL_ONLY if line.positional else inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if option.required else None,
+        annotation=Annotated[kind if option.required else kind | None, about],
+    )
+
+
+def _kind(option: Option) -> Any:
+    """Return the type that a command line can give: one of text, number, flag, path, or a list."""
+    kinds = [kind for kind in _members(option.type) if kind is not NoneType]
+    for kind in kinds:
+        if get_origin(kind) is tuple:
+            element = get_args(kind)[0]
+            return list[Path] if element is Path else list[str]
+    if len(kinds) == 1 and (kinds[0] in (bool, int, float, str, Path) or _is_choice(kinds[0])):
+        return kinds[0]
+    return str
+
+
+def _members(kind: Any) -> Sequence[Any]:
+    if get_origin(kind) is Annotated:
+        return _members(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        return [member for part in get_args(kind) for member in _members(part)]
+    return [kind]
+
+
+def _is_choice(kind: Any) -> bool:
+    return get_origin(kind) is Literal
+
+
+def _with_bare_values(options: Sequence[Option], words: Sequence[str]) -> list[str]:
+    """Give the flags that may stand alone their value when they do.
+
+    What follows such a flag is its value unless it is another flag, or a file: `--resume spec.yaml`
+    resumes what the spec describes.
+    """
+    bare = {o.flag: o.command_line.bare for o in options if o.command_line.bare}
+    done: list[str] = []
+    for index, word in enumerate(words):
+        done.append("./-" if word == "-" else word)  # the path of standard input, not an option
+        following = words[index + 1] if index + 1 < len(words) else "-"
+        if word in bare and (following.startswith("-") or Path(following).suffix):
+            done[-1] = f"{word}={bare[word]}"
+    return done

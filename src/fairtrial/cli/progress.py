@@ -1,0 +1,123 @@
+"""A line that shows how a run stands: live on a terminal, every 30 seconds elsewhere."""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from fairtrial.analysis.progress import Progress, eta_s
+from fairtrial.app.bench import Bench
+from fairtrial.cli import garbage
+from fairtrial.cli.render.words import duration, money, percent
+from fairtrial.model.events import Event, RunStarted
+from fairtrial.model.verdict import Verdict
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+PLAIN_EVERY_S = 30.0
+LIVE_EVERY_S = 0.1
+
+
+@contextmanager
+def watched(bench: Bench) -> Iterator[Bench]:
+    """Show the events of a run on standard error while the block runs."""
+    progress = Progress()
+
+    def see(event: Event) -> None:
+        if isinstance(event, RunStarted):
+            garbage.resume()
+        progress.see(event)
+
+    shown = dataclasses.replace(bench, publish=see)
+    if "store" in bench.__dict__:
+        shown.__dict__["store"] = bench.store
+    line = StatusLine(progress, live=sys.stderr.isatty())
+    try:
+        with line:
+            yield shown
+    finally:
+        shown.close()
+
+
+class StatusLine:
+    """Prints a run's progress from a thread of its own, so that no trial waits for a terminal."""
+
+    def __init__(self, progress: Progress, *, live: bool) -> None:
+        self._progress = progress
+        self._live = live
+        self._started = time.monotonic()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._show, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _show(self) -> None:
+        if self._live:
+            self._show_live()
+            return
+        while not self._over.wait(PLAIN_EVERY_S):
+            if self._progress.planned:
+                sys.stderr.write(self.text() + "\n")
+                sys.stderr.flush()
+
+    def _show_live(self) -> None:
+        while not self._progress.planned:  # nothing to show yet; most plans take no time
+            if self._over.wait(LIVE_EVERY_S):
+                return
+        from rich.console import Console  # noqa: PLC0415  # takes 50 ms, off the main thread
+        from rich.live import Live  # noqa: PLC0415
+
+        with Live(
+            console=Console(stderr=True, highlight=False),
+            get_renderable=self._renderable,
+            refresh_per_second=1 / LIVE_EVERY_S,
+            transient=True,
+        ):
+            self._over.wait()
+
+    def _renderable(self) -> Text:
+        from rich.text import Text  # noqa: PLC0415  # loaded with Live
+
+        return Text(self.text(), no_wrap=True, overflow="ellipsis")
+
+    def text(self) -> str:
+        """Return the line."""
+        progress = self._progress
+        done, planned = progress.done, progress.planned
+        share = done / planned if planned else 0.0
+        parts = [f"{progress.name}  {_bar(share)} {done:,}/{planned:,}"]
+        rate = progress.pass_rate()
+        if rate is not None:
+            estimate, interval = rate
+            low, high = percent(interval.lower), percent(interval.upper)
+            parts.append(f"passed {percent(estimate)} [{low}, {high}]")
+        undecided = progress.verdicts[Verdict.UNDECIDED]
+        if undecided:
+            causes = ", ".join(f"{n} {cause}" for cause, n in sorted(progress.causes.items()))
+            parts.append(f"{undecided} undecided ({causes})")
+        if progress.retries:
+            parts.append(f"{progress.retries} retries")
+        left = eta_s(progress.recorded, planned - done, time.monotonic() - self._started)
+        if progress.draining is not None:
+            parts.append("finishing what runs")
+        elif left is not None and done < planned:
+            parts.append(f"{duration(left)} left")
+        if progress.cost_usd is not None:
+            parts.append(money(progress.cost_usd))
+        return "  ".join(parts)
+
+
+def _bar(share: float, width: int = 20) -> str:
+    full = round(share * width)
+    return "━" * full + "─" * (width - full)

@@ -1,0 +1,50 @@
+"""`exp list` as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from fairtrial.app.reports.experiments import ExperimentsReport
+from fairtrial.cli.render.lines import line, table
+from fairtrial.cli.render.words import money, percent, when
+from fairtrial.model.experiment import ExperimentState, Status
+
+
+def render(report: ExperimentsReport, console: Console) -> None:
+    """Print a page of experiments."""
+    if not report.states:
+        line(console, "No experiment yet. Start with: fairtrial demo")
+        return
+    columns = ("Id", "Name", "Dataset", "Status", ">Passed", ">Undecided", ">Cost", "When")
+    rows = [_row(state) for state in report.states]
+    # A terminal is narrow: what no experiment has is left out.
+    kept = [i for i, name in enumerate(columns) if _says_something(name, [r[i] for r in rows])]
+    table(console, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
+    if report.more:
+        last = report.states[-1].experiment.id
+        line(console, f"Older ones: fairtrial exp list --before {last}", "dim")
+
+
+def _says_something(column: str, cells: Sequence[str]) -> bool:
+    return column not in (">Undecided", ">Cost") or any(cell not in ("0", "–") for cell in cells)
+
+
+def _row(state: ExperimentState) -> tuple[str, ...]:
+    experiment, totals = state.experiment, state.totals
+    share = totals.passed / totals.decided if totals.decided else None
+    stalled = state.status is Status.RUNNING and state.alive is False
+    status = "died" if stalled else state.status.value
+    if state.status is not Status.FINISHED:
+        status += f" {totals.recorded:,}/{experiment.n_planned:,}"
+    return (
+        experiment.id,
+        experiment.name,
+        f"{experiment.dataset}@{experiment.dataset_number}",
+        status,
+        f"{percent(share)} of {totals.decided:,}",
+        f"{totals.undecided:,}",
+        money(totals.cost_usd),
+        when(experiment.created_at),
+    )

@@ -1,0 +1,47 @@
+"""`exp status` as text."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from fairtrial.app.reports.status import (
+    StatusReport,
+    expected_cost,
+    resume_command,
+    seconds_left,
+)
+from fairtrial.cli.render.lines import line
+from fairtrial.cli.render.words import duration, money, percent
+from fairtrial.model.experiment import ExperimentState, Status
+
+
+def render(report: StatusReport, console: Console) -> None:
+    """Print how each run stands, and how to go on with those that stopped."""
+    if not report.states:
+        line(console, "Every run is finished. See them with: fairtrial exp list")
+    for state in report.states:
+        _run(state, console)
+
+
+def _run(state: ExperimentState, console: Console) -> None:
+    experiment, totals = state.experiment, state.totals
+    died = state.status is Status.RUNNING and state.alive is False
+    status = "died (its process is gone)" if died else state.status.value
+    reason = f": {state.status_reason}" if state.status_reason else ""
+    line(console, f"{experiment.name}  {experiment.id}  {status}{reason}", "bold")
+    share = totals.recorded / experiment.n_planned if experiment.n_planned else 0.0
+    passed = percent(totals.passed / totals.decided) if totals.decided else "–"
+    parts = [
+        f"{totals.recorded:,} of {experiment.n_planned:,} trials ({percent(share)})",
+        f"passed {passed} of {totals.decided:,}",
+        f"{totals.undecided:,} undecided",
+    ]
+    left = seconds_left(state)
+    if left is not None:
+        parts.append(f"{duration(left)} left")
+    if totals.cost_usd is not None:
+        parts.append(f"{money(totals.cost_usd)} of about {money(expected_cost(state))}")
+    line(console, "  " + ", ".join(parts))
+    resume = resume_command(state)
+    if resume is not None:
+        line(console, f"  run what is left:  {resume}")

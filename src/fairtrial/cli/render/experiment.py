@@ -1,0 +1,148 @@
+"""An experiment's summary as text."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from fairtrial.app.reports.experiment import ExperimentReport
+from fairtrial.cli.render.lines import line, more, section, table
+from fairtrial.cli.render.words import counted, duration, money, number, percent, when
+from fairtrial.model.experiment import Status
+from fairtrial.model.verdict import Cause
+
+CAUSES = {
+    Cause.TASK: ("Task errors", "the task itself failed; counted as failed"),
+    Cause.LIMIT: ("Over the time limit", "counted as failed"),
+    Cause.INFRA: ("Infrastructure", "undecided, in no rate"),
+    Cause.GRADER: ("A grader could not answer", "undecided, in no rate; the output is kept"),
+    Cause.UNDECIDABLE: ("Undecidable", "undecided, in no rate"),
+    Cause.INTERNAL: ("Defects of fairtrial", "undecided, in no rate; please report them"),
+}
+BAR = 40
+
+
+def render_experiment(
+    report: ExperimentReport, console: Console, *, next_steps: bool = True
+) -> None:
+    """Print the summary: what it came to, per grader, what went wrong, what to do next."""
+    if report.note:
+        line(console, report.note, "yellow")
+    _headline(report, console)
+    _rate(report, console)
+    _graders(report, console)
+    _failures(report, console)
+    _flaky(report, console)
+    _problems(report, console)
+    _slowest(report, console)
+    if next_steps:
+        _next(report, console)
+
+
+def _headline(report: ExperimentReport, console: Console) -> None:
+    state = report.state
+    experiment, totals = state.experiment, state.totals
+    dataset = f"{experiment.dataset}@{experiment.dataset_number}"
+    line(console, f"{experiment.name}  on {dataset}", "bold")
+    line(console, f"{experiment.id}  {when(experiment.created_at)}", "dim")
+    trials = f" × {counted(experiment.trials, 'trial')}"
+    parts = [
+        counted(experiment.n_cases, "case") + trials,
+        f"{totals.passed:,} passed",
+        f"{totals.failed:,} failed",
+        f"{totals.undecided:,} undecided",
+    ]
+    if totals.cost_usd is not None:
+        known = "" if totals.costed == totals.recorded else f" (known for {totals.costed:,})"
+        parts.append(money(totals.cost_usd) + known)
+    line(console, ", ".join(parts))
+    if state.status is not Status.FINISHED:
+        left = experiment.n_planned - totals.recorded
+        reason = f": {state.status_reason}" if state.status_reason else ""
+        line(console, f"{state.status}{reason}; {counted(left, 'trial')} not run", "yellow")
+
+
+def _rate(report: ExperimentReport, console: Console) -> None:
+    rate = report.pass_rate
+    console.print()
+    if rate.estimate is None or rate.interval is None:
+        line(console, f"Pass rate  none: {rate.reason}", "bold")
+        return
+    low, high = rate.interval.lower, rate.interval.upper
+    level = f"{100 * rate.interval.level:g}%"
+    line(console, f"Pass rate  {percent(rate.estimate)}", "bold")
+    line(console, f"  {interval_bar(low, rate.estimate, high)}")
+    line(
+        console,
+        f"  {level} interval {percent(low)} to {percent(high)} "
+        f"({rate.interval.method} over {counted(rate.n, 'case')})",
+    )
+
+
+def interval_bar(low: float, estimate: float, high: float) -> str:
+    """Draw 0 to 100 % as a line, the interval thick, the estimate as a dot."""
+    cells = ["─"] * (BAR + 1)
+    first, last = round(low * BAR), round(high * BAR)
+    cells[first : last + 1] = "━" * (last + 1 - first)
+    cells[round(estimate * BAR)] = "●"
+    return f"0% {''.join(cells)} 100%"
+
+
+def _graders(report: ExperimentReport, console: Console) -> None:
+    if report.graders:
+        console.print()
+        rows = [
+            (
+                totals.grader,
+                number(totals.mean),
+                f"{totals.scored:,} / {totals.total:,}",
+                percent(totals.passed / totals.scored if totals.scored else None),
+            )
+            for totals in report.graders
+        ]
+        table(console, ("Grader", ">Mean", ">Scored", ">Passed"), rows)
+
+
+def _failures(report: ExperimentReport, console: Console) -> None:
+    if report.n_failed_rows:
+        section(console, f"Failed in at least one trial: {counted(report.n_failed_rows, 'case')}")
+        for row in report.failed_rows:
+            reason = f"  {row.first_reason}" if row.first_reason else ""
+            line(console, f"  {row.key}  {row.passed}/{row.decided} passed{reason}", cut=True)
+        more(console, report.n_failed_rows - len(report.failed_rows))
+
+
+def _flaky(report: ExperimentReport, console: Console) -> None:
+    total = report.state.totals.flaky_rows
+    if total:
+        title = f"Flaky, passed in some trials only: {counted(total, 'case')}"
+        section(console, title)
+        names = ", ".join(f"{row.key} {row.passed}/{row.decided}" for row in report.flaky_rows)
+        line(console, f"  {names}" + (" …" if total > len(report.flaky_rows) else ""))
+
+
+def _problems(report: ExperimentReport, console: Console) -> None:
+    for cause, trials in report.problems.items():
+        title, meaning = CAUSES[cause]
+        total = report.state.totals.causes[cause]
+        section(console, f"{title}: {counted(total, 'trial')} ({meaning})")
+        for trial in trials[:5]:
+            key = trial.key
+            line(console, f"  {key.case_key} trial {key.trial}  {trial.reason or ''}", cut=True)
+        more(console, total - len(trials[:5]))
+
+
+def _slowest(report: ExperimentReport, console: Console) -> None:
+    rows = report.slowest_rows[:3]
+    if rows:
+        names = ", ".join(
+            f"{row.key} {duration(row.duration_s / (row.decided + row.undecided))}" for row in rows
+        )
+        section(console, "Slowest cases")
+        line(console, f"  {names}")
+
+
+def _next(report: ExperimentReport, console: Console) -> None:
+    if report.next_steps:
+        section(console, "Next")
+        for command, does in report.next_steps:
+            line(console, f"  {does}:  {command}")

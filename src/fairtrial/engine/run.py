@@ -1,0 +1,232 @@
+"""Runs a plan: leases its trials to an executor, records them, and closes the experiment."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from fairtrial.engine.control import Control
+from fairtrial.engine.ledger import Ledger
+from fairtrial.engine.plan import Plan, Slot
+from fairtrial.engine.retry import tries_allowed, wait_before
+from fairtrial.engine.stop_rules import InfraStreak
+from fairtrial.engine.trial import GradeAll, TrialRunner
+from fairtrial.model.case import Case
+from fairtrial.model.errors import FairtrialError, InfraError, StoreError
+from fairtrial.model.events import Event, RunDraining, RunEnded, RunStarted
+from fairtrial.model.experiment import Experiment, Status
+from fairtrial.model.trial import Trial, TrialKey
+from fairtrial.ports import Clock, Executor, ExperimentStore, Grader, Lease, Task, Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What a run touches.
+
+    Attributes:
+        store: Where trials are recorded.
+        load: Yields whole cases for dataset positions, in the order asked.
+        executor: Where trials run.
+        clock: Time.
+        publish: Takes events, in the thread of the run.
+        crash_log: Keeps the traceback of a defect and says where.
+    """
+
+    store: ExperimentStore
+    load: Callable[[Sequence[int]], Iterator[Case]]
+    executor: Executor
+    clock: Clock
+    publish: Callable[[Event], None]
+    crash_log: Callable[[BaseException], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Machinery:
+    """What the run opens before the first trial and closes after the last.
+
+    Attributes:
+        tasks: The task of each arm.
+        graders: The graders.
+        grade: Asks all graders about one output.
+        workspace: Where their programs run.
+    """
+
+    tasks: Mapping[str, Task]
+    graders: Sequence[Grader]
+    grade: GradeAll
+    workspace: Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended: its status, and why when it is not finished."""
+
+    status: Status
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What is to run: a plan, the experiment it fills, and what is on record already.
+
+    Attributes:
+        plan: Every trial of the experiment.
+        experiment: What the trials are recorded under.
+        begin: Opens it in the store, or opens it again. Called once, when task and graders are
+            ready: a setup that fails leaves no experiment behind.
+        kept: Trials on record that are not run again.
+    """
+
+    plan: Plan
+    experiment: Experiment
+    begin: Callable[[], None]
+    kept: frozenset[TrialKey] = frozenset()
+
+
+def run(due: Due, machinery: Machinery, world: World, control: Control) -> Ending:
+    """Run every trial that is due, and close the experiment.
+
+    However this ends, by an exception too, every trial that was published is on record and the
+    experiment is closed as what it then is.
+
+    Raises:
+        FairtrialError: a task's or a grader's setup failed, or the store did.
+    """
+    return asyncio.run(_Run(due, machinery, world, control).main())
+
+
+class _Run:
+    def __init__(self, due: Due, machinery: Machinery, world: World, control: Control) -> None:
+        plan, experiment = due.plan, due.experiment
+        self._begin, self._kept = due.begin, due.kept
+        self._plan = plan
+        self._experiment = experiment
+        self._machinery = machinery
+        self._world = world
+        self._control = control
+        self._streak = InfraStreak(plan.policy.stop_after_infra)
+        self._stopped_by_rule: str | None = None
+        self._exhausted = False
+        self._in_flight = 0
+        self._runner = TrialRunner(
+            tasks=machinery.tasks,
+            grade=machinery.grade,
+            policy=plan.policy,
+            seed=experiment.seed,
+            clock=world.clock,
+            publish=world.publish,
+            crash_log=world.crash_log,
+        )
+
+    async def main(self) -> Ending:
+        async with self._opened():
+            self._begin()
+            ending = Ending(Status.STOPPED, "an error ended the run")
+            try:
+                self._world.publish(
+                    RunStarted(self._experiment, len(self._kept), self._plan.n_planned)
+                )
+                await self._drain()
+                ending = self._ending()
+            except FairtrialError as error:
+                ending = Ending(Status.STOPPED, error.what)
+                raise
+            finally:
+                self._close(ending)
+        return ending
+
+    @contextlib.asynccontextmanager
+    async def _opened(self) -> AsyncIterator[None]:
+        parts: list[Task | Grader] = [*self._machinery.tasks.values(), *self._machinery.graders]
+        async with contextlib.AsyncExitStack() as stack:
+            stack.push_async_callback(self._machinery.workspace.close)
+            for part in parts:
+                stack.push_async_callback(part.close)
+                await self._open(part)
+            yield
+
+    async def _open(self, part: Task | Grader) -> None:
+        """Open a part; a setup that fails is tried once more, like that of a trial."""
+        jitter = random.Random(self._experiment.seed)  # noqa: S311  # spreads load, no secret
+        tries = 0
+        while True:
+            tries += 1
+            try:
+                return await part.open()
+            except InfraError as error:
+                wait = wait_before(error, tries, jitter)
+                if wait is None or tries >= tries_allowed(error, self._plan.policy.retries):
+                    raise FairtrialError(
+                        f"setup failed: {error}", fix="repair it, then run this again"
+                    ) from error
+                await self._world.clock.sleep(wait)
+
+    async def _drain(self) -> None:
+        world = self._world
+        ledger = Ledger(world.store, self._experiment.id, world.clock, world.publish)
+        drain = asyncio.ensure_future(world.executor.drain(self._leases(), self._work, ledger.add))
+        loop = asyncio.get_running_loop()
+
+        def wake() -> None:
+            loop.call_soon_threadsafe(self._obey, drain)
+
+        self._control.listen(wake)
+        try:
+            if self._control.cancelled:
+                drain.cancel()
+            await drain
+        except asyncio.CancelledError:
+            if not self._control.cancelled:
+                raise
+        finally:
+            await ledger.close()
+
+    def _obey(self, drain: asyncio.Future[None]) -> None:
+        if self._control.cancelled:
+            drain.cancel()
+        else:
+            reason = self._control.drain_reason or ""
+            self._world.publish(RunDraining(reason, self._in_flight))
+
+    def _leases(self) -> Iterator[Lease]:
+        """Yield the trials that are due until there are none or the run is asked to stop."""
+        due = [slot for slot in self._plan.slots() if _key(slot) not in self._kept]
+        cases = self._world.load([slot.case.position for slot in due])
+        for slot in due:
+            if self._control.drain_reason is not None:
+                return
+            yield Lease(next(cases), slot.arm, slot.trial)
+        self._exhausted = True
+
+    async def _work(self, lease: Lease) -> Trial:
+        self._in_flight += 1
+        try:
+            trial = await self._runner.run(lease)
+        finally:
+            self._in_flight -= 1
+        if self._stopped_by_rule is None:
+            self._stopped_by_rule = self._streak.see(trial)
+            if self._stopped_by_rule:
+                self._control.drain(self._stopped_by_rule)
+        return trial
+
+    def _ending(self) -> Ending:
+        if self._exhausted and not self._control.cancelled:
+            return Ending(Status.FINISHED, None)
+        if self._stopped_by_rule:
+            return Ending(Status.STOPPED, self._stopped_by_rule)
+        return Ending(Status.INTERRUPTED, self._control.drain_reason)
+
+    def _close(self, ending: Ending) -> None:
+        with contextlib.suppress(StoreError):  # the first error is the one to tell
+            self._world.store.close_experiment(
+                self._experiment.id, ending.status, ending.reason, self._world.clock.now()
+            )
+        self._world.publish(RunEnded(ending.status, ending.reason))
+
+
+def _key(slot: Slot) -> TrialKey:
+    return TrialKey(slot.case.id, slot.case.condition, slot.arm, slot.trial)

@@ -1,0 +1,163 @@
+"""One trial from lease to record: run, retry, grade, decide."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeAlias
+
+from fairtrial.analysis.verdict import decide
+from fairtrial.engine.plan import Policy, trial_seed
+from fairtrial.engine.retry import tries_allowed, wait_before
+from fairtrial.model.errors import InfraError, TaskError, TrialProblem, TrialTimeout
+from fairtrial.model.events import Event, TrialRetried
+from fairtrial.model.grader import Subject
+from fairtrial.model.score import Score
+from fairtrial.model.task import TaskCall, TaskResult
+from fairtrial.model.trial import Trial
+from fairtrial.ports import Clock, Lease, Task
+
+GradeAll: TypeAlias = Callable[[Subject], Awaitable[tuple[Score, ...]]]
+
+GRACE_S = 5.0
+"""A task ends itself at its limit; only one that fails to is ended from here, this much later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """What the last try of a trial came to.
+
+    Attributes:
+        result: What the task gave; None when it gave nothing.
+        problem: What went wrong; None when nothing did.
+        started_at: When it began (UTC).
+        duration_s: How long the task took.
+        tries: How many tries there were.
+    """
+
+    result: TaskResult | None
+    problem: Exception | None
+    started_at: datetime
+    duration_s: float
+    tries: int
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRunner:
+    """Turns leases into trials. Holds nothing that one trial could change for another.
+
+    Attributes:
+        tasks: The task of each arm.
+        grade: Grades an output with every grader.
+        policy: Retries and the time limit.
+        seed: The experiment's seed.
+        clock: Time.
+        publish: Takes events.
+        crash_log: Keeps the traceback of a defect and says where.
+    """
+
+    tasks: Mapping[str, Task]
+    grade: GradeAll
+    policy: Policy
+    seed: int
+    clock: Clock
+    publish: Callable[[Event], None]
+    crash_log: Callable[[BaseException], str]
+
+    async def run(self, lease: Lease) -> Trial:
+        """Run one trial to its verdict; whatever goes wrong inside becomes the verdict."""
+        case = lease.case
+        seed = trial_seed(self.seed, case.id, case.condition, lease.trial)
+        last = await self._tries(lease, seed)
+        scores: tuple[Score, ...] = ()
+        problem = last.problem
+        if problem is None and last.result is not None:
+            try:
+                subject = Subject(case, last.result.output, lease.trial, last.result.metrics)
+                scores = await self.grade(subject)
+            except Exception as error:  # noqa: BLE001  # one trial's defect must not end the run
+                problem = self._defect(error)
+        ruling = decide(problem, scores)
+        result = last.result or TaskResult(output=None)
+        return Trial(
+            key=lease.key,
+            verdict=ruling.verdict,
+            cause=ruling.cause,
+            reason=ruling.reason,
+            score=ruling.score,
+            scores=scores,
+            output=result.output,
+            started_at=last.started_at,
+            duration_s=last.duration_s,
+            tries=last.tries,
+            seed=seed,
+            cost_usd=result.cost_usd,
+            tokens=result.tokens,
+            metrics=result.metrics,
+            spans=result.spans,
+            process=result.process,
+        )
+
+    async def _tries(self, lease: Lease, seed: int) -> Try:
+        jitter: random.Random | None = None
+        limit = self.policy.trial_timeout_s
+        deadline = None if limit is None else self.clock.monotonic() + limit
+        tries = 0
+        while True:
+            tries += 1
+            left = None if deadline is None else deadline - self.clock.monotonic()
+            last = await self._try(lease, seed, left, tries)
+            if not isinstance(last.problem, InfraError):
+                return last
+            # Made only when needed: it takes longer than the rest of this function.
+            jitter = jitter or random.Random(seed)  # noqa: S311  # spreads load, keeps no secret
+            wait = self._wait(last.problem, tries, jitter, deadline)
+            if wait is None:
+                return last
+            self.publish(TrialRetried(lease.key, tries, str(last.problem), wait))
+            await self.clock.sleep(wait)
+
+    def _wait(
+        self, problem: InfraError, tries: int, jitter: random.Random, deadline: float | None
+    ) -> float | None:
+        if tries >= tries_allowed(problem, self.policy.retries):
+            return None
+        wait = wait_before(problem, tries, jitter)
+        if wait is None or deadline is None:
+            return wait
+        return wait if self.clock.monotonic() + wait < deadline else None
+
+    async def _try(self, lease: Lease, seed: int, left: float | None, tries: int) -> Try:
+        call = TaskCall(lease.case, lease.arm, lease.trial, 1, seed, left)
+        task = self.tasks[lease.arm]
+        started_at = self.clock.now()
+        start = self.clock.monotonic()
+        result: TaskResult | None = None
+        problem: Exception | None
+        try:
+            if left is None:
+                result = await task.run(call)
+            else:
+                async with asyncio.timeout(left + GRACE_S):
+                    result = await task.run(call)
+            problem = _problem_in(result)
+        except TimeoutError:
+            problem = TrialTimeout(f"no answer {GRACE_S:g} s after its time limit")
+        except TrialProblem as error:
+            problem = error
+        except Exception as error:  # noqa: BLE001  # one trial's defect must not end the run
+            problem = self._defect(error)
+        return Try(result, problem, started_at, self.clock.monotonic() - start, tries)
+
+    def _defect(self, error: Exception) -> Exception:
+        place = self.crash_log(error)
+        return RuntimeError(f"{type(error).__name__}: {error} (traceback: {place})")
+
+
+def _problem_in(result: TaskResult) -> TrialProblem | None:
+    if result.timed_out:
+        return TrialTimeout(result.error or "over its time limit")
+    return None if result.error is None else TaskError(result.error)

@@ -1,0 +1,1 @@
+"""Functions that users write: found by name, called within a limit, blamed by file and line."""

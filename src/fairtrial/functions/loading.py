@@ -1,0 +1,103 @@
+"""From `module:function` to a function, with mistakes found before a run."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import operator
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Final
+
+from fairtrial.functions.blame import blame
+from fairtrial.functions.calling import UserFunction
+from fairtrial.model.errors import UsageError
+from fairtrial.schema.decoding import unknown_name
+
+_NAME: Final = re.compile(r"(?P<module>[\w.]+):(?P<function>\w+(\.\w+)*)")
+
+
+def load_function(name: str, base_dir: Path, where: str) -> UserFunction:
+    """Import a function.
+
+    Args:
+        name: `module:function`, or `module:Class.method`.
+        base_dir: The spec's folder. It and the current folder are searched before the rest of
+            `sys.path`, to which they are added for good: the function may import more when it runs.
+        where: For error messages.
+
+    Raises:
+        UsageError: there is no such module or function.
+    """
+    match = _NAME.fullmatch(name)
+    if match is None or match["module"].endswith(".py"):
+        raise UsageError(f"{name!r} names no function", where=where, fix=_name_advice(name))
+    folders = tuple(dict.fromkeys((str(base_dir.resolve()), str(Path.cwd()))))
+    sys.path[:0] = [folder for folder in folders if folder not in sys.path]
+    importlib.invalidate_caches()
+    module = _import(match["module"], folders, where)
+    return UserFunction.of(_function_in(module, match["function"], where))
+
+
+def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Return what a function takes; None for one that does not tell, as some builtins."""
+    try:
+        return inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+
+
+def fits(signature: inspect.Signature, /, *arguments: Any, **named: Any) -> bool:
+    """Return whether a function with this signature takes such arguments."""
+    try:
+        signature.bind(*arguments, **named)
+    except TypeError:
+        return False
+    return True
+
+
+def _function_in(module: ModuleType, name: str, where: str) -> Callable[..., Any]:
+    what = f"module {module.__name__!r} has no function {name!r}"
+    try:
+        function = operator.attrgetter(name)(module)
+    except AttributeError:
+        known = [key for key, value in vars(module).items() if inspect.isroutine(value)]
+        advice = unknown_name(name, known) if known else None
+        raise UsageError(what, where=where, fix=advice) from None
+    if not callable(function):
+        why = f"{name!r} is {type(function).__name__}, not a function"
+        raise UsageError(what, where=where, why=why)
+    return function  # type: ignore[no-any-return]  # `callable` tells nothing of Any
+
+
+def _import(module: str, folders: tuple[str, ...], where: str) -> ModuleType:
+    what = f"module {module!r} could not be imported"
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{module}.".startswith(f"{error.name}."):
+            advice = f"install what {error.name!r} belongs to in fairtrial's environment"
+            raise UsageError(what, where=where, why=blame(error), fix=advice) from error
+        raise UsageError(
+            what,
+            where=where,
+            why=f"there is no module {error.name!r}",
+            fix=f"put {error.name.split('.')[0]}.py into {', '.join(folders)}, or install it",
+        ) from None
+    except (Exception, SystemExit) as error:
+        raise UsageError(what, where=where, why=blame(error)) from error
+
+
+def _name_advice(name: str) -> str:
+    stem, _, function = name.partition(":")
+    if stem.endswith(".py") and "/" not in stem:
+        return f"write {stem.removesuffix('.py')}:{function or 'FUNCTION'}"
+    if "/" in stem:
+        return "write module:function; modules are found in the spec's folder"
+    if ":" not in name and "." in name:
+        module, _, function = name.rpartition(".")
+        return f"write {module}:{function}"
+    return "write module:function"

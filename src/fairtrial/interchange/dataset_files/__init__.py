@@ -1,0 +1,1 @@
+"""Dataset files, in and out: JSONL, JSON, CSV, TSV and YAML."""

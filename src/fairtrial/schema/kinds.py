@@ -1,0 +1,62 @@
+"""Tables of kinds: a name in a spec, the module behind it, loaded on first use.
+
+A module of a kind defines `Options`, the frozen dataclass of its options, and `build`, which turns
+those options and the surroundings into the port's implementation.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+from fairtrial.model.errors import UsageError
+from fairtrial.model.json import Json
+from fairtrial.schema.decoding import decode, unknown_name
+from fairtrial.schema.json_schema import json_schema
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The kinds of one port.
+
+    Attributes:
+        port: What they are kinds of: `task` or `grader`.
+        modules: The module of each kind by its name in a spec.
+    """
+
+    port: str
+    modules: Mapping[str, str]
+
+    def module(self, kind: str, where: str) -> ModuleType:
+        """Return the module behind a kind.
+
+        Raises:
+            UsageError: there is no such kind; the message suggests the nearest.
+        """
+        if kind not in self.modules:
+            raise UsageError(f"{self.port} kind: {unknown_name(kind, self.modules)}", where=where)
+        return importlib.import_module(self.modules[kind])
+
+    def options(self, kind: str, values: Mapping[str, Json], where: str) -> Any:
+        """Return a kind's options from JSON.
+
+        Raises:
+            UsageError: an unknown kind or option, or a value that does not fit.
+        """
+        return decode(self.module(kind, where).Options, values, f"{where} ({kind} {self.port})")
+
+    def schemas(self, shared: Mapping[str, Json]) -> list[dict[str, Json]]:
+        """Return the JSON Schema of each kind; `shared` are properties that all of them take."""
+        return [self._schema(kind, shared) for kind in self.modules]
+
+    def _schema(self, kind: str, shared: Mapping[str, Json]) -> dict[str, Json]:
+        module = self.module(kind, kind)
+        schema = json_schema(
+            module.Options, title=f"{kind} {self.port}", description=(module.__doc__ or "").strip()
+        )
+        schema["properties"] = {"kind": {"const": kind}, **schema["properties"], **shared}
+        schema["required"] = ["kind", *schema["required"]]
+        return schema

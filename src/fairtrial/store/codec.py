@@ -1,0 +1,90 @@
+"""How values are written into columns, and read back unchanged."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import zlib
+from array import array
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from itertools import accumulate, pairwise
+from typing import Any
+
+import msgspec
+
+from fairtrial.model.json import Json
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_ENCODER = msgspec.json.Encoder()
+_DECODER = msgspec.json.Decoder()
+
+
+def to_json(value: Json) -> bytes:
+    """Return the JSON text of a value; dataclasses in it become objects.
+
+    The order of keys is kept. Half a surrogate pair, which UTF-8 cannot hold, is escaped.
+
+    Raises:
+        TypeError: the value is no JSON value.
+    """
+    try:
+        return _ENCODER.encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(value, default=_plain, separators=(",", ":")).encode()
+
+
+def from_json(data: bytes | str) -> Json:
+    """Return the value of a text that `to_json` wrote."""
+    try:
+        return _DECODER.decode(data)
+    except msgspec.DecodeError:
+        # The fast decoder refuses half a surrogate pair.
+        return json.loads(data)
+
+
+def _plain(value: Any) -> Json:
+    """Turn what only the fast encoder knows into a JSON value."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+def to_micros(when: datetime) -> int:
+    """Return microseconds since 1970 (UTC)."""
+    return (when - _EPOCH) // _MICROSECOND
+
+
+def from_micros(micros: int) -> datetime:
+    """Return the instant that `to_micros` was given, in UTC."""
+    return _EPOCH + timedelta(microseconds=micros)
+
+
+def to_text(text: str | None) -> str | None:
+    """Return a text that every database can hold: half a surrogate pair becomes `?`."""
+    if text is None or text.isascii():
+        return text
+    return text.encode("utf-8", "replace").decode()
+
+
+def to_packed(numbers: Sequence[int]) -> bytes:
+    """Return integers of up to 31 bits as the packed steps between them.
+
+    The cases of an experiment mostly follow each other, so 100,000 take a few hundred bytes.
+    """
+    steps = array("i", numbers[:1])
+    steps.extend(after - before for before, after in pairwise(numbers))
+    if sys.byteorder == "big":  # pragma: no cover
+        steps.byteswap()
+    return zlib.compress(steps.tobytes(), 1)
+
+
+def from_packed(data: bytes) -> list[int]:
+    """Return the integers that `to_packed` was given."""
+    steps = array("i")
+    steps.frombytes(zlib.decompress(data))
+    if sys.byteorder == "big":  # pragma: no cover
+        steps.byteswap()
+    return list(accumulate(steps))

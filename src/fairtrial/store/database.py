@@ -1,0 +1,123 @@
+"""Connections and transactions: short writes under the write lock, reads that never wait for it."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL
+from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
+
+from fairtrial.store.failures import translated
+
+WRITES = "fairtrial_writes"
+"""Execution option of a connection whose transactions take the write lock at once."""
+
+_BEGIN_WRITE = "BEGIN IMMEDIATE"
+# Pages of the log that are copied into the file at once (32 MB): each copy waits for the disk.
+_CHECKPOINT_PAGES = 8_000
+
+
+class Database:
+    """One SQLite file, used by any number of threads and processes.
+
+    Each transaction has a connection of its own from a pool, so a reader on one thread and a
+    writer on another do not meet. Every failure leaves as a `StoreError`.
+    """
+
+    def __init__(self, path: Path, busy_timeout_s: float) -> None:
+        self.path = path
+        self.engine = _engine(path, busy_timeout_s)
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """Give a connection inside a transaction that sees one state of the store.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with translated(self.path), self.engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self, *, references: bool = True) -> Iterator[Connection]:
+        """Give a connection that holds the write lock; all of it is committed, or nothing.
+
+        Args:
+            references: Whether references between tables are checked. A migration that builds a
+                table anew must not delete what refers to it.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        with translated(self.path), self.engine.connect() as connection:
+            if not references:
+                # It has no effect inside a transaction, so the driver's connection is told.
+                connection.connection.cursor().execute("PRAGMA foreign_keys = OFF")
+                connection.detach()
+            connection.execution_options(**{WRITES: True})
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def write_fast(self) -> Iterator[DBAPICursor]:
+        """Give the driver's own cursor inside a transaction as of `write`, for `Prepared`.
+
+        It leaves out SQLAlchemy's bookkeeping, which takes as long as recording a trial.
+
+        Raises:
+            StoreError: the store cannot be written.
+        """
+        with translated(self.path):
+            connection = self.engine.raw_connection()
+            try:
+                cursor = connection.cursor()
+                cursor.execute(_BEGIN_WRITE)
+                yield cursor
+                connection.commit()
+            finally:
+                # The pool rolls back what was not committed.
+                connection.close()
+
+    def close(self) -> None:
+        """Close every connection."""
+        self.engine.dispose()
+
+
+def _engine(path: Path, busy_timeout_s: float) -> Engine:
+    engine = create_engine(
+        URL.create("sqlite", database=str(path)), connect_args={"timeout": busy_timeout_s}
+    )
+    event.listen(engine, "connect", _prepare)
+    event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: DBAPIConnection, _record: Any) -> None:
+    # The driver would begin transactions by itself, too late and without the write lock.
+    connection.isolation_level = None
+    configure(connection)
+
+
+def _begin(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(WRITES, False)
+    # A transaction that read before it wrote could meet another writer and fail at once, without
+    # waiting; one that begins with the lock waits its turn.
+    connection.exec_driver_sql(_BEGIN_WRITE if writes else "BEGIN")
+
+
+def configure(connection: DBAPIConnection | sqlite3.Connection) -> None:
+    """Set what SQLite keeps for a connection only, and the log mode that it keeps in the file."""
+    cursor = connection.cursor()
+    for pragma in (
+        "journal_mode = WAL",
+        "synchronous = NORMAL",
+        "foreign_keys = ON",
+        f"wal_autocheckpoint = {_CHECKPOINT_PAGES}",
+    ):
+        cursor.execute(f"PRAGMA {pragma}")
+    cursor.close()

@@ -1,0 +1,1 @@
+"""Alembic scripts that bring an older store up to date."""

@@ -1,0 +1,114 @@
+"""Opening a store: the one way in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
+
+from fairtrial.model.errors import StoreError
+from fairtrial.ports import DatasetStore, ExperimentStore, SettingsStore
+from fairtrial.store.blobs import Blobs
+from fairtrial.store.database import Database
+from fairtrial.store.datasets import SqlDatasetStore
+from fairtrial.store.experiments import SqlExperimentStore
+from fairtrial.store.failures import translated
+from fairtrial.store.settings import SqlSettingsStore
+from fairtrial.store.versioning import create, ensure_current
+
+DATABASE_FILE = "fairtrial.db"
+BLOB_FOLDER = "blobs"
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+class Store:
+    """An open store. Threads may share it; a process must not use one it inherited by a fork.
+
+    Attributes:
+        home: Its folder.
+        datasets: Its datasets.
+        experiments: Its experiments.
+        settings: Its settings.
+    """
+
+    def __init__(self, home: Path, database: Database, clock: Callable[[], datetime]) -> None:
+        blobs = Blobs(home / BLOB_FOLDER)
+        self._database = database
+        self.home = home
+        self.datasets: DatasetStore = SqlDatasetStore(database, blobs, clock)
+        self.experiments: ExperimentStore = SqlExperimentStore(database, blobs)
+        self.settings: SettingsStore = SqlSettingsStore(database)
+
+    def close(self) -> None:
+        """Close every connection; a transaction in another thread must have ended."""
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_store(
+    home: Path,
+    url: str | None = None,
+    *,
+    clock: Callable[[], datetime] = _utc_now,
+    busy_timeout_s: float = 30.0,
+) -> Store:
+    """Open the store of a folder; make it when there is none, migrate it when it is older.
+
+    Args:
+        home: The folder of the database and the blobs; made with mode 0700.
+        url: A database elsewhere, `sqlite:////path/to/file`; the blobs stay under `home`.
+        clock: When a dataset version is added.
+        busy_timeout_s: How long to wait for another process's write.
+
+    Raises:
+        StoreError: it cannot be opened: no permission, not a store, damaged, or made by a newer
+            fairtrial.
+    """
+    path = home / DATABASE_FILE if url is None else _path_of(url)
+    with translated(home):
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with translated(path):
+        create(path)
+        database = Database(path, busy_timeout_s)
+        try:
+            ensure_current(database)
+        except BaseException:
+            database.close()
+            raise
+    return Store(home, database, clock)
+
+
+def _path_of(url: str) -> Path:
+    try:
+        parsed = make_url(url)
+    except ArgumentError as error:
+        raise StoreError(
+            "the store's address is not a database URL",
+            where="FAIRTRIAL_STORE",
+            fix="unset it, or use sqlite:////path/to/file",
+        ) from error
+    if parsed.get_backend_name() != "sqlite" or not parsed.database:
+        raise StoreError(
+            f"this version cannot keep its store in {parsed.get_backend_name()}",
+            where="FAIRTRIAL_STORE",
+            fix="unset it, or use sqlite:////path/to/file",
+        )
+    return Path(parsed.database)

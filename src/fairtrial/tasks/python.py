@@ -1,0 +1,109 @@
+"""A Python function, called with the case input in fairtrial's own process."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from msgspec import to_builtins
+
+from fairtrial.functions.calling import LateError, RaisedError, UserFunction
+from fairtrial.functions.loading import load_function
+from fairtrial.model.errors import TaskError, TrialTimeout
+from fairtrial.model.json import Json
+from fairtrial.model.task import TaskCall, TaskResult
+from fairtrial.model.wording import over_limit
+from fairtrial.ports import Surroundings
+from fairtrial.tasks.passing import NOT_PASSED, Passing, way_to_pass
+from fairtrial.tasks.plain_json import NotJsonError, plain_json
+from fairtrial.tasks.provider_trouble import infra_error_of
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a python task."""
+
+    function: str
+    """The function, as `module:function`; the module is found in the spec's folder, the current
+    folder or the installed packages. It gets the case input, and the call when it has a second
+    parameter or one named `call`; it may be async."""
+    arguments: Mapping[str, Json] = field(default_factory=dict)
+    """Keyword arguments it is called with as well, e.g. what differs between two arms."""
+
+
+@dataclass(frozen=True, slots=True)
+class PythonTask:
+    """Calls a function for each case.
+
+    Attributes:
+        function: The function.
+        passing: How it gets the call.
+        arguments: Keyword arguments of every call.
+    """
+
+    function: UserFunction
+    passing: Passing
+    arguments: Mapping[str, Json]
+
+    async def open(self) -> None:
+        """Do nothing: threads start when calls need them."""
+
+    async def run(self, call: TaskCall) -> TaskResult:
+        """Call the function with one case."""
+        # Copies: a function that changes its input must not change the next trial's.
+        case_input, arguments = to_builtins((call.case.input, self.arguments))
+        shown = None if self.passing == NOT_PASSED else _shown(call, case_input)
+        positional, named = self.passing.arguments(case_input, shown)
+        try:
+            value = await self.function.call(call.time_limit_s, *positional, **named, **arguments)
+        except LateError:
+            raise TrialTimeout(over_limit(call.time_limit_s)) from None
+        except RaisedError as raised:
+            problem = infra_error_of(raised.error, str(raised)) or TaskError(str(raised))
+            raise problem from raised.error
+        return _result(value)
+
+    async def close(self) -> None:
+        """Let the threads end."""
+        self.function.close()
+
+
+def build(options: Options, surroundings: Surroundings, where: str) -> PythonTask:
+    """Return the task; its function is imported at once.
+
+    Raises:
+        UsageError: it cannot be imported or called.
+    """
+    where = f"{where}, option 'function'"
+    function = load_function(options.function, surroundings.base_dir, where)
+    passing = way_to_pass(function, options.arguments, where)
+    return PythonTask(function, passing, options.arguments)
+
+
+def _shown(call: TaskCall, case_input: Json) -> TaskCall:
+    metadata = to_builtins(dict(call.case.metadata))
+    case = replace(call.case, input=case_input, expected=None, metadata=metadata)
+    return replace(call, case=case)
+
+
+def _result(value: Any) -> TaskResult:
+    try:
+        if isinstance(value, TaskResult):
+            return _checked(value)
+        return TaskResult(plain_json(value))
+    except NotJsonError as error:
+        raise TaskError(f"the function's value is not JSON: {error}") from None
+
+
+def _checked(result: TaskResult) -> TaskResult:
+    cost = result.cost_usd
+    if cost is not None and not (math.isfinite(cost) and cost >= 0):
+        raise TaskError(f"the function's cost_usd is {cost}; it must be finite and at least 0")
+    return replace(
+        result,
+        output=plain_json(result.output),
+        metrics=plain_json(result.metrics),
+        spans=tuple(plain_json(result.spans)),
+    )

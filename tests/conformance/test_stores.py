@@ -1,0 +1,36 @@
+"""Every store keeps the contracts of stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from fairtrial.ports import SettingsStore
+from fairtrial.store.opening import Store, open_store
+from fairtrial.testing.store.datasets import DatasetStoreContract
+from fairtrial.testing.store.experiments import ExperimentStoreContract
+from fairtrial.testing.store.facts import NOON
+from fairtrial.testing.store.settings import SettingsStoreContract
+
+
+class TestSqliteDatasets(DatasetStoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Store]:
+        with open_store(tmp_path, clock=lambda: NOON) as store:
+            yield store
+
+
+class TestSqliteExperiments(ExperimentStoreContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Store]:
+        with open_store(tmp_path, clock=lambda: NOON) as store:
+            yield store
+
+
+class TestSqliteSettings(SettingsStoreContract):
+    @pytest.fixture
+    def settings(self, tmp_path: Path) -> Iterator[SettingsStore]:
+        with open_store(tmp_path, clock=lambda: NOON) as store:
+            yield store.settings

@@ -1,0 +1,162 @@
+"""`docs/reference/json.md` describes exactly what `--json` prints."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from tests.docs.conftest import ROOT, Terminal
+
+from fairtrial.app.verbs import VERBS
+from fairtrial.cli.main import main
+
+PAGE = (ROOT / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
+SIMPLE: Mapping[str, tuple[type, ...]] = {
+    "text": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "object": (dict,),
+}
+
+
+def objects() -> Mapping[str, Mapping[str, str]]:
+    """Return the types of the keys of every object that the page describes, by its title."""
+    found: dict[str, dict[str, str]] = {}
+    for section in re.split(r"^##+ ", PAGE, flags=re.MULTILINE)[1:]:
+        title, _, body = section.partition("\n")
+        rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+|…) \| (.*?) \|", body, re.MULTILINE)
+        found[title] = {}
+        for names, kind in rows:
+            for name in re.findall(r"\w+", names) or ["…"]:
+                found[title][name] = re.sub(r"\[(.*?)\]\(.*?\)", r"<\1>", kind)
+    return found
+
+
+OBJECTS = objects()
+
+
+def keys_of(title: str) -> dict[str, str]:
+    """Return an object's keys with their types, those of an object it includes too."""
+    keys = dict(OBJECTS[title])
+    included = keys.pop("…", "").strip("<>")
+    return {**(keys_of(included) if included else {}), **keys}
+
+
+def problems(value: Any, kind: str, place: str) -> Iterator[str]:
+    """Yield where a value is not what the page says."""
+    if kind.endswith(" or null") and value is None:
+        return
+    kind = kind.removesuffix(" or null")
+    if kind.startswith("list of ") and isinstance(value, list):
+        for entry in value:
+            yield from problems(entry, kind.removeprefix("list of "), f"{place}[]")
+    elif kind.startswith("map of ") and isinstance(value, dict):
+        for name, entry in value.items():
+            yield from problems(entry, kind.removeprefix("map of "), f"{place}.{name}")
+    elif kind.startswith("<") and isinstance(value, dict):
+        yield from _problems_of_object(value, keys_of(kind.strip("<>")), place)
+    elif kind != "any" and type(value) not in SIMPLE.get(kind, ()):
+        yield f"{place} is {value!r}, not {kind}"
+
+
+def _problems_of_object(
+    value: Mapping[str, Any], keys: Mapping[str, str], place: str
+) -> Iterator[str]:
+    stray = sorted(set(value) ^ set(keys))
+    if stray:
+        yield f"{place}: {stray} stand in one of page and output only"
+    for name in set(value) & set(keys):
+        yield from problems(value[name], keys[name], f"{place}.{name}")
+
+
+AGENT = """
+import json, os, sys
+case = json.load(sys.stdin)
+if case["case_id"] == "crash":
+    sys.exit("broken on purpose")
+luck = "lucky" if case["trial"] == 1 else "unlucky"
+print(json.dumps({"output": luck, "cost_usd": 0.1, "tokens": {"input": 1},
+                  "metrics": {"steps": 2}, "spans": [{"name": "look"}]}))
+"""
+SPEC: Mapping[str, Any] = {
+    "dataset": "d",
+    "task": {"kind": "command", "command": ["python3", "agent.py"], "envelope": True},
+    "graders": ["exact"],
+    "trials": 2,
+    "seed": 1,
+}
+COMMANDS = (
+    "dataset add d a.jsonl",
+    "dataset add d b.jsonl",
+    "dataset list",
+    "dataset list d",
+    "dataset show d",
+    "dataset show d --case flaky",
+    "dataset export d -o d.csv",
+    "dataset diff d@1 d@2",
+    "exp run spec.json --dry-run",
+    "exp run spec.json",
+    "exp run down.json",
+    "exp run down.json --resume --dry-run",
+    "exp show d",
+    "exp show d --case crash",
+    "exp show d --case flaky",
+    "exp list -n 1",
+    "exp list",
+    "exp status",
+    "exp status d",
+    "exp export d --to html -o d.html",
+    "exp schema -o schema.json",
+    "demo",
+    "doctor",
+    "exp show no-such-experiment",
+    "exp run spec.json --trials none",
+)
+
+
+def prepare(terminal: Terminal) -> None:
+    """Write what the commands work on."""
+    terminal.write("agent.py", AGENT)
+    terminal.write("spec.json", json.dumps(SPEC))
+    down = {**SPEC, "name": "down", "retries": 0, "stop_after_infra": 1, "concurrency": 1}
+    terminal.write(
+        "down.json", json.dumps({**down, "task": {"kind": "http", "url": "http://127.0.0.1:1"}})
+    )
+    flaky: dict[str, Any] = {
+        "id": "flaky",
+        "input": 1,
+        "expected": "lucky",
+        "tags": ["t"],
+        "split": "s",
+    }
+    crash = {"id": "crash", "input": {}, "metadata": {"why": 1}}
+    for name, cases in {"a": [flaky], "b": [{**flaky, "input": 2}, crash]}.items():
+        terminal.write(f"{name}.jsonl", "\n".join(json.dumps(case) for case in cases))
+
+
+def test_every_key_that_is_printed_is_described_and_the_other_way_round(
+    terminal: Terminal,
+) -> None:
+    prepare(terminal)
+    seen = set()
+    for command in COMMANDS:
+        screen = io.StringIO()
+        with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(io.StringIO()):
+            main([*command.split(), "--json"])
+        answer = json.loads(screen.getvalue())
+        seen.add(answer["schema"])
+        assert next(iter(answer)) == "schema"
+        assert list(problems(answer, f"<{answer['schema']}>", command)) == []
+    assert seen == {title for title in OBJECTS if "/" in title}
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_every_verb_is_tried_and_in_the_table(verb: Any) -> None:
+    assert any(command.startswith(verb.name) for command in COMMANDS)
+    assert f"`{verb.name}`" in PAGE
