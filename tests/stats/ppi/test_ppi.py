@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 
 from fairtrial.stats.errors import ArgumentError
+from fairtrial.stats.paired.student import cluster_t
 from fairtrial.stats.ppi.difference import JudgedArm, judged_arm, ppi_difference, ppi_influence
 from fairtrial.stats.ppi.mean import judge_weight, ppi_mean
 from fairtrial.stats.ppi.poststratified import (
@@ -163,3 +164,18 @@ def test_arguments_and_words() -> None:
         judged_arm([float("inf")], [1.0])
     with pytest.raises(ArgumentError, match="candidate"):
         ppi_difference(baseline, judged_arm([1.0], [1.0]))
+
+
+def test_labels_for_every_case_are_the_paired_t_interval() -> None:
+    rng = np.random.default_rng(11)
+    a, b = rng.integers(0, 2, (2, 30)).astype(float)
+    found = ppi_difference(judged_arm(a, a), judged_arm(b, b))
+    expected = cluster_t(b - a)
+    assert (found.weight_baseline, found.weight_candidate) == (0.0, 0.0)
+    assert found.estimate == pytest.approx(expected.estimate)
+    assert found.se == pytest.approx(expected.se)
+
+
+def test_a_judge_with_one_verdict_has_one_stratum() -> None:
+    arm = judged_arm([1.0, 0.0, 1.0, None], [1, 1, 1, 1])
+    assert post_stratified_influence(arm).estimate == pytest.approx(2 / 3)

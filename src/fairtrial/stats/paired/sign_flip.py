@@ -274,7 +274,7 @@ def saddlepoint_tail(flips: FloatArray, observed: float) -> float:
         return 0.5**flips.size
     tilt = _tilt(flips, np.ones_like(flips), observed)
     generating = float(_log_cosh(tilt * flips).sum())
-    # sech² as 1 - tanh², with the cosh that does not overflow
+    # beyond 300 the hyperbolic cosine overflows, and its inverse is 0 anyway
     curvature = float(((flips / np.cosh(np.minimum(tilt * flips, 300.0))) ** 2).sum())
     w = math.sqrt(2.0 * (tilt * observed - generating))
     u = tilt * math.sqrt(curvature)
