@@ -101,7 +101,7 @@ def sign_flip(
     check_count("seed", seed)
     values = as_values("d", d)
     codes = None if clusters is None else as_clusters("clusters", clusters, values.size)
-    sums = cluster_sums(values, codes)[0]
+    sums = values if codes is None else cluster_sums(values, codes)[0]
     n, groups = values.size, sums.size
     if groups < 2:
         reason = "fewer than two independent units can prove nothing"
