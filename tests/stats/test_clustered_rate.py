@@ -51,3 +51,27 @@ def test_nothing_and_bad_labels() -> None:
     assert clustered_rate(from_counts([], []), []).estimate is None
     with pytest.raises(ArgumentError, match="clusters"):
         clustered_rate(from_counts([1], [1]), [1, 2])
+
+
+def test_the_effective_n_by_hand() -> None:
+    passes = np.array([3.0] * 38 + [2.0, 2.0])
+    rates = passes / 3
+    labels = np.repeat(np.arange(10), 4)
+    mean = rates.mean()
+    sums = np.array([rates[labels == g].sum() for g in range(10)])
+    se = np.sqrt(10 / 9 * ((sums - 4 * mean) ** 2).sum()) / 40
+    z, t = 1.959963984540054, 2.2621571627409915
+    expected = min(120.0, mean * (1 - mean) / se**2) * (z / t) ** 2
+    found = clustered_rate(from_counts(passes, [3] * 40), labels)
+    assert found.n_effective == pytest.approx(expected)
+    assert found.interval is not None
+    by_hand = wilson(mean * expected, expected)
+    assert found.interval.lower == pytest.approx(by_hand.lower)
+    assert found.interval.upper == pytest.approx(by_hand.upper)
+
+
+def test_clusters_with_equal_means_count_once_each() -> None:
+    found = clustered_rate(from_counts([0, 1, 0, 1, 0, 1], [1] * 6), [0, 0, 1, 1, 2, 2])
+    assert found.interval == wilson(1.5, 3)
+    empty = clustered_rate(from_counts([], []), [])
+    assert (empty.n, empty.trials, empty.clusters) == (0, 0, 0)

@@ -95,6 +95,8 @@ def test_more_cases_and_more_trials_see_more() -> None:
 
 def test_what_cannot_be_planned_says_so() -> None:
     assert smallest_effect(1, 0.2).effect is None
+    for found in (smallest_effect(1, 0.2, alpha=0.1), smallest_effect(9, 0.0, alpha=0.1)):
+        assert (found.alpha, found.power) == (0.1, 0.8)
     assert "unknown" in smallest_effect(9, 0.0).describe()
     assert "With 20 cases" in smallest_effect(20, 0.2).describe()
     assert "cases are needed" in paired_sample_size(flaky_design(0.2), 0.1).describe()

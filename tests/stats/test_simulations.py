@@ -18,7 +18,7 @@ from fairtrial.analysis.gate.ship import ship_gate
 from fairtrial.analysis.stopping.regression import confirmed_regression
 from fairtrial.model.decision import Outcome
 from fairtrial.stats.edetector.detector import e_detector
-from fairtrial.stats.gate.net_gain import fewest_fixes, net_gain
+from fairtrial.stats.gate.net_gain import net_gain
 from fairtrial.stats.halving import default_budget, halving_plan, survivors
 from fairtrial.stats.paired.bootstrap import bootstrap_mean
 from fairtrial.stats.paired.counts import PairedCounts
@@ -458,7 +458,3 @@ def test_labels_picked_by_verdict_mislead_ppi_and_not_the_post_stratified_mean()
     error = 3 * float(np.std(known)) / math.sqrt(runs)
     assert np.mean(known) == pytest.approx(0.075, abs=error)
     assert abs(np.mean([v for v in ppi if v is not None]) - 0.075) > 2 * error
-
-
-def test_fixes_needed_are_what_the_power_figures_assume() -> None:
-    assert [fewest_fixes(k) for k in range(6)] == [6, 10, 13, 17, 20, 22]

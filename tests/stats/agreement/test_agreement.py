@@ -51,6 +51,8 @@ def test_fleiss_agrees_with_statsmodels(rows: list[list[int]]) -> None:
     if (table.sum(axis=0) == table.sum()).any():
         assert fleiss_kappa(table).estimate is None
         return
+    assert fleiss_kappa(table).n == len(rows)
+    assert fleiss_kappa(table).raters == len(rows[0])
     assert fleiss_kappa(table).estimate == pytest.approx(oracle.fleiss_kappa(table), abs=1e-10)
 
 
@@ -87,6 +89,7 @@ def test_constant_ratings_leave_kappa_undefined_and_agreement_full() -> None:
         assert "undefined" in found.describe()
     assert cohen_kappa([], []).agreement is None
     assert cohen_kappa_of_table([[0, 0], [0, 0]]).estimate is None
+    assert cohen_kappa_of_table([[0, 0], [0, 0]]).raters == 2
     assert fleiss_kappa(np.zeros((0, 2))).estimate is None
     assert krippendorff_alpha([[1, None], [None, 2]]).reason == "no case has two ratings"
 

@@ -200,3 +200,9 @@ def test_bad_arguments_are_named(call: object, argument: str) -> None:
     assert callable(call)
     with pytest.raises(ArgumentError, match=f"^{argument}: "):
         call()
+
+
+def test_fixes_needed_by_default() -> None:
+    assert [fewest_fixes(k) for k in range(6)] == [6, 10, 13, 17, 20, 22]
+    assert net_gain(7, 2) == net_gain(7, 2, 2.0)
+    assert net_gain(7, 2).n == 9

@@ -179,3 +179,20 @@ def test_labels_for_every_case_are_the_paired_t_interval() -> None:
 def test_a_judge_with_one_verdict_has_one_stratum() -> None:
     arm = judged_arm([1.0, 0.0, 1.0, None], [1, 1, 1, 1])
     assert post_stratified_influence(arm).estimate == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("labels", [[1.0, 0.0], [1.0, 0.0, 0.0, 1.0, 1.0]])
+def test_squared_pulls_are_the_unbiased_variance_of_a_plain_mean(labels: list[float]) -> None:
+    expected = np.var(labels, ddof=1) / len(labels)
+    arm = judged_arm(labels, [1.0] * len(labels))
+    for influence in (ppi_influence(arm), post_stratified_influence(arm)):
+        assert influence.pulls @ influence.pulls == pytest.approx(expected)
+        assert influence.estimate == pytest.approx(np.mean(labels))
+
+
+def test_both_intervals_of_a_mean_have_the_level() -> None:
+    found = ppi_mean([1, 0, 1, 0], [1, 0, 1, 1], [1, 0, 0], level=0.8)
+    assert found.interval_z is not None
+    assert found.interval_z.level == 0.8
+    assert found.n_unlabelled == 3
+    assert found.judge_only == pytest.approx(4 / 7)

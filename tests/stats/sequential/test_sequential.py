@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -195,3 +196,11 @@ def test_a_late_stop_far_from_its_boundary_still_has_an_interval() -> None:
     assert found.interval.lower < found.median_unbiased < found.interval.upper
     weak = sequential_inference([10.0, 100.0], [1.0, 2.0], 2, 0.0)
     assert weak.interval.upper - weak.interval.lower > 8 * 0.1 * 0.4
+
+
+def test_a_design_depends_on_shares_of_its_own_end_only() -> None:
+    bounds = obrien_fleming_bounds([0.5, 1.0])
+    stretched = replace(bounds, fractions=(1.0, 2.0))
+    assert sequential_design(stretched).inflation == pytest.approx(
+        sequential_design(bounds).inflation
+    )
