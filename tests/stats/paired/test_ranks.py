@@ -100,6 +100,7 @@ def test_many_equal_values_are_their_own_median() -> None:
 def test_nothing_to_rank() -> None:
     assert hodges_lehmann([]).estimate is None
     assert wilcoxon([0.0, 0.0]).p == 1.0
+    assert wilcoxon([0.0, 0.0]).zeros == 2
     assert "fewer than 6" in wilcoxon([1.0, 2.0]).reason
     assert hodges_lehmann([0.0, 0.0, 1.0], drop_zeros=True).n == 1
     assert "lean to one side" in wilcoxon([1.0, 2.0]).describe()

@@ -13,6 +13,7 @@ from fairtrial.stats.ppi.poststratified import (
     post_stratified_influence,
     selection_test,
 )
+from fairtrial.stats.tails import t_sf
 
 NAN = float("nan")
 
@@ -196,3 +197,17 @@ def test_both_intervals_of_a_mean_have_the_level() -> None:
     assert found.interval_z.level == 0.8
     assert found.n_unlabelled == 3
     assert found.judge_only == pytest.approx(4 / 7)
+
+
+def test_clusters_sum_the_pulls_of_their_cases() -> None:
+    baseline, candidate = _scene(6)
+    labels = np.arange(baseline.judge.size) // 10
+    pulls = ppi_influence(candidate).pulls - ppi_influence(baseline).pulls
+    sums = np.array([pulls[labels == g].sum() for g in range(12)])
+    found = ppi_difference(baseline, candidate, clusters=labels)
+    assert found.se == pytest.approx(np.sqrt(12 / 11 * (sums @ sums)))
+    assert found.clusters == 12
+    assert found.p is not None
+    assert found.p.method == "ppi++ difference"
+    t = abs(found.estimate or 0.0) / (found.se or 1.0)
+    assert found.p.value == pytest.approx(2 * t_sf(t, 11))

@@ -139,6 +139,9 @@ def test_one_look_inference_is_the_ordinary_one() -> None:
     assert found.median_unbiased == pytest.approx(0.15)
     assert found.interval.upper == pytest.approx(0.15 + 0.1 * normal_quantile(0.975))
     assert found.p.value == pytest.approx(2 * normal_sf(1.5))
+    assert (found.repeated.level, found.level, found.look, found.looks) == (0.95, 0.95, 1, 1)
+    assert found.repeated.upper == pytest.approx(0.15 + 0.196)
+    assert found.n == 100.0
     assert "optimistic" in found.describe()
 
 
