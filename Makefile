@@ -13,6 +13,8 @@ GUARDED := $(subst $() $(),$(comma),$(foreach part,model stats analysis engine s
 
 demo: $(VENV)/.installed
 	$(BIN)/fairtrial demo
+	@echo
+	@echo "To type fairtrial as above:  . $(BIN)/activate"
 
 test: $(VENV)/.installed-dev lint
 	$(BIN)/pytest -n $(WORKERS) -m "not slow" --cov --cov-report=
@@ -38,6 +40,7 @@ clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage*
 
 $(VENV)/.installed: pyproject.toml
+	@echo "Installing into $(VENV); this takes about a minute and says nothing meanwhile."
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable .

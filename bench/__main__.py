@@ -18,6 +18,7 @@ WORKLOADS = {
     "W4": "bench.w4_http",
     "W5": "bench.w5_large_store",
     "W9": "bench.w9_resume",
+    "W10": "bench.w10_metrics",
 }
 """Each module has a `run(place) -> list[Row]`."""
 

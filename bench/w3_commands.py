@@ -14,7 +14,8 @@ AT_ONCE = 8
 def run(place: Place) -> list[Row]:
     """Measure `/bin/cat` as a command task beside posix_spawn and selectors."""
     count = place.sizes.cases
-    task = json.dumps({"kind": "command", "command": "/bin/cat"})
+    # A list: a text would start a shell for each program as well.
+    task = json.dumps({"kind": "command", "command": ["/bin/cat"]})
     words = ("--dataset", place.dataset(count), "--task", task, "--grader", "exact")
     results = in_turns(
         place.rounds,

@@ -7,6 +7,10 @@ import sqlite3
 import sys
 from typing import Any
 
+SLOWEST = """
+SELECT * FROM trial_row WHERE experiment_id = 1 AND duration_s >= 0
+ORDER BY duration_s / ((passed + failed + undecided) + 0.0) DESC LIMIT 10
+"""
 SHOW = (
     "SELECT * FROM experiment JOIN tally ON experiment_id = id ORDER BY ref DESC LIMIT 1",
     "SELECT * FROM outcome_tally WHERE experiment_id = 1",
@@ -14,7 +18,7 @@ SHOW = (
     "SELECT count(*) FROM trial_row WHERE experiment_id = 1 AND failed > 0",
     "SELECT * FROM trial_row WHERE experiment_id = 1 AND failed > 0 ORDER BY case_id LIMIT 10",
     "SELECT * FROM trial_row WHERE experiment_id = 1 AND passed > 0 AND failed > 0 LIMIT 10",
-    "SELECT * FROM trial_row WHERE experiment_id = 1 ORDER BY duration_s / passed DESC LIMIT 10",
+    SLOWEST,
 )
 LIST = (
     "SELECT * FROM experiment JOIN tally ON experiment_id = id ORDER BY ref DESC LIMIT 21",

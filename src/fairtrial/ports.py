@@ -11,7 +11,9 @@ from datetime import datetime
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
-from fairtrial.model.case import Case
+from fairtrial.model.call import ModelCall, ModelReply
+from fairtrial.model.case import Case, CaseKey
+from fairtrial.model.columns import PairedRows
 from fairtrial.model.dataset import DatasetVersion
 from fairtrial.model.experiment import (
     Experiment,
@@ -79,6 +81,32 @@ class Grader(Protocol):
 
         Raises:
             GraderError: no answer could be had; any other exception counts as one.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Release what `open` acquired."""
+        ...
+
+
+class Provider(Protocol):
+    """Calls a model. `open` and `close` as for a task; many calls are made at once."""
+
+    @property
+    def identity(self) -> Json:
+        """All of it that can change an answer: the ground of what is kept of its answers."""
+        ...
+
+    async def open(self) -> None:
+        """Acquire what all calls share."""
+        ...
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """Call the model once; trying again is the caller's business.
+
+        Raises:
+            InfraError: the world failed (network, 429, 5xx, a refused login).
+            ProviderError: the provider refused this call, and would again.
         """
         ...
 
@@ -337,8 +365,13 @@ class ExperimentStore(Protocol):
         """Return experiments that are not finished, newest first; those of one identity."""
         ...
 
-    def newest(self, limit: int, before: str | None = None) -> Sequence[ExperimentState]:
-        """Return the newest experiments, newest first; `before` is the last id of a page."""
+    def newest(
+        self, limit: int, before: str | None = None, dataset: str | None = None
+    ) -> Sequence[ExperimentState]:
+        """Return the newest experiments, newest first; `before` is the last id of a page.
+
+        With `dataset`, only those on some version of it.
+        """
         ...
 
     def positions(self, experiment_id: str) -> Sequence[int]:
@@ -370,6 +403,28 @@ class ExperimentStore(Protocol):
 
     def n_rows(self, experiment_id: str, query: RowQuery) -> int:
         """Return how many rows a query has, whatever its limit and page."""
+        ...
+
+    def paired_rows(self, a: tuple[str, str], b: tuple[str, str]) -> PairedRows:
+        """Return the rows of two arms, each an experiment's id and an arm's name, joined by key.
+
+        No trial's body and no case's content is read.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        ...
+
+    def grader_passes(
+        self, experiment_id: str, arm: str, grader: str
+    ) -> Mapping[CaseKey, tuple[int, int]]:
+        """Return for each row how many trials passed a grader, and how many it scored.
+
+        Rows that it did not score are absent.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
         ...
 
     def trials(self, experiment_id: str, where: TrialFilter = TrialFilter()) -> Iterator[Trial]:

@@ -48,6 +48,9 @@ SCORES = st.lists(
 )
 
 
+UNANSWERED = Ruling(Verdict.UNDECIDED, Cause.GRADER, "judge: answered 'maybe'", None, "task")
+
+
 @pytest.mark.parametrize(
     ("problem", "expected"),
     [
@@ -63,7 +66,27 @@ SCORES = st.lists(
 def test_a_problem_decides_and_leaves_no_score(
     problem: Exception, expected: tuple[Verdict, Cause, str]
 ) -> None:
-    assert decide(problem, ()) == Ruling(*expected, None)
+    ruling = decide(problem, ())
+    assert (ruling.verdict, ruling.cause, ruling.reason, ruling.score) == (*expected, None)
+
+
+@pytest.mark.parametrize(
+    ("problem", "scores", "at_fault"),
+    [
+        (TaskError("died"), (), None),
+        (InfraError("429", kind="rate_limit"), (), "platform"),
+        (Undecidable("no sandbox"), (), "platform"),
+        (Undecidable("asked for permission", at_fault="task"), (), "task"),
+        (KeyError("a defect"), (), "platform"),
+        (GraderError("crashed"), (), "task"),
+        (None, (GONE,), "task"),
+        (None, (PASS,), None),
+    ],
+)
+def test_who_left_a_trial_undecided_is_kept(
+    problem: Exception | None, scores: tuple[Score, ...], at_fault: str | None
+) -> None:
+    assert decide(problem, scores).at_fault == at_fault
 
 
 @pytest.mark.parametrize(
@@ -72,7 +95,7 @@ def test_a_problem_decides_and_leaves_no_score(
         ([PASS], Ruling(Verdict.PASSED, None, None, 1.0)),
         ([PASS, FAIL], Ruling(Verdict.FAILED, None, "bad: expected 42, got 41", 0.5)),
         ([GONE, FAIL], Ruling(Verdict.FAILED, None, "bad: expected 42, got 41", None)),
-        ([PASS, GONE], Ruling(Verdict.UNDECIDED, Cause.GRADER, "judge: answered 'maybe'", None)),
+        ([PASS, GONE], UNANSWERED),
         ([PASS, OPTIONAL_FAIL], Ruling(Verdict.PASSED, None, None, 0.5)),
         ([PASS, OPTIONAL_GONE], Ruling(Verdict.PASSED, None, None, None)),
         ([], Ruling(Verdict.PASSED, None, None, None)),
@@ -87,7 +110,7 @@ def test_scores_decide_when_nothing_went_wrong(scores: list[Score], expected: Ru
     [
         ([PASS], Ruling(Verdict.PASSED, Cause.LIMIT, None, 1.0)),
         ([FAIL], Ruling(Verdict.FAILED, Cause.LIMIT, "bad: expected 42, got 41", 0.0)),
-        ([GONE], Ruling(Verdict.UNDECIDED, Cause.GRADER, "judge: answered 'maybe'", None)),
+        ([GONE], UNANSWERED),
         ([OPTIONAL_FAIL], Ruling(Verdict.FAILED, Cause.LIMIT, "over 5 s", None)),
     ],
 )

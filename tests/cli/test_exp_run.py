@@ -20,7 +20,7 @@ def test_a_run_shows_its_rate_its_interval_and_its_failures(
     assert done.code == 0
     assert "Pass rate  50.0%" in done.out
     assert "95% interval 29.9% to 70.1% (wilson over 20 cases)" in done.out
-    assert "Failed in at least one trial: 10 cases" in done.out
+    assert "Failed: 10 cases" in done.out
     assert "c0010  0/1 passed  exact: expected '10', got 'wrong'" in done.out
 
 
@@ -182,3 +182,19 @@ def test_what_a_python_task_prints_stays_out_of_the_report(
     done = fairtrial("exp", "run", "-d", numbers, "--task", task, *EXACT, "--json")
     assert done.json["passed"] == 20
     assert "noise" in done.err
+
+
+def test_a_command_can_report_infrastructure_and_is_tried_again(
+    fairtrial: Command, numbers: str, folder: Path
+) -> None:
+    script = (
+        '[ -e tried ] && cat > /dev/null && echo \'{"output": "0"}\' && exit; touch tried; '
+        'echo \'{"infra": "rate_limit", "error": "429", "retry_after_s": 0.01}\'; exit 1'
+    )
+    task = json.dumps({"kind": "command", "command": script, "envelope": True})
+    words = ("exp", "run", "-d", numbers, "--task", task, *EXACT, "--first-n", "1", "--json")
+    report = fairtrial(*words).json
+    assert (report["passed"], report["undecided"]) == (1, 0)
+    (folder / "tried").unlink()
+    lost = fairtrial(*words, "--retries", "0")
+    assert (lost.code, lost.json["causes"]) == (4, {"infra": 1})

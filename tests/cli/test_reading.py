@@ -45,9 +45,39 @@ def test_a_case_is_shown_in_full(fairtrial: Command, ran: str) -> None:
     assert "c0003  trial 1: failed" in shown.out
     assert "✗ exact 0.000  expected '3', got 'bad'" in shown.out
     (trial,) = fairtrial("exp", "show", ran, "--case", "c0003", "--json").json["trials"]
+    assert shown.out.startswith(
+        "c0003\n  input\n    3\n  expected\n    3\n\nc0003  trial 1: failed"
+    )
     assert trial.keys() >= TRIAL_KEYS
     assert (trial["case_id"], trial["verdict"], trial["output"]) == ("c0003", "failed", "bad")
-    assert fairtrial("exp", "show", ran, "--case", "zzz").code == ExitCode.NOT_FOUND
+    missing = fairtrial("exp", "show", ran, "--case", "zzz")
+    assert missing.code == ExitCode.NOT_FOUND
+    assert "all ids: fairtrial dataset show numbers" in missing.err
+
+
+def test_a_task_error_has_no_output_and_an_empty_one_says_so(
+    fairtrial: Command, numbers: str
+) -> None:
+    def shown(task: str) -> str:
+        words = ("exp", "run", "-d", numbers, "--task", task, *EXACT, "--case", "c0003")
+        made = fairtrial(*words, "--json").json["id"]
+        return fairtrial("exp", "show", made, "--case", "c0003").out
+
+    assert "  output  (empty)" in shown('{"kind": "command", "command": "true"}')
+    crashed = shown('{"kind": "python", "function": "json:loads"}')  # takes no number
+    assert "failed (task)" in crashed
+    assert "  output" not in crashed
+
+
+def test_a_list_in_a_pipe_has_one_experiment_a_line(
+    fairtrial: Command, ran: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("COLUMNS", raising=False)
+    fairtrial("exp", "run", "-d", "numbers", "--task", CAT, *EXACT, "--name", "long " * 30)
+    _, *lines = fairtrial("exp", "list").out.splitlines()
+    assert [line.split("  ")[0][:4] for line in lines] == ["exp_", "exp_"]
+    assert "long long" in lines[0]
+    assert ran in lines[1]
 
 
 def test_list_pages_by_the_last_id(fairtrial: Command, numbers: str) -> None:
@@ -62,7 +92,7 @@ def test_list_pages_by_the_last_id(fairtrial: Command, numbers: str) -> None:
 
 
 def test_status_of_a_finished_run_says_so(fairtrial: Command, ran: str) -> None:
-    assert "Every run is finished" in fairtrial("exp", "status").out
+    assert "Every experiment is finished" in fairtrial("exp", "status").out
     one = fairtrial("exp", "status", ran, "--json").json["runs"][0]
     assert (one["status"], one["resume"], one["eta_s"]) == ("finished", None, None)
 

@@ -12,6 +12,7 @@ from fairtrial.store.opening import Store, open_store
 from fairtrial.testing.store.datasets import DatasetStoreContract
 from fairtrial.testing.store.experiments import ExperimentStoreContract
 from fairtrial.testing.store.facts import NOON
+from fairtrial.testing.store.pairing import PairedRowsContract
 from fairtrial.testing.store.settings import SettingsStoreContract
 
 
@@ -34,3 +35,10 @@ class TestSqliteSettings(SettingsStoreContract):
     def settings(self, tmp_path: Path) -> Iterator[SettingsStore]:
         with open_store(tmp_path, clock=lambda: NOON) as store:
             yield store.settings
+
+
+class TestSqlitePairedRows(PairedRowsContract):
+    @pytest.fixture
+    def store(self, tmp_path: Path) -> Iterator[Store]:
+        with open_store(tmp_path, clock=lambda: NOON) as store:
+            yield store

@@ -53,7 +53,7 @@ def test_shared_keys_and_options_go_apart_and_come_back() -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ("exakt", r"grader kind: unknown 'exakt' \(did you mean 'exact'\?\)"),
+        ("exakt", r"unknown grader kind 'exakt' \(did you mean 'exact'\?\)"),
         ({"kind": "exact", "treshold": 1}, r"unknown 'treshold' \(did you mean 'threshold'\?\)"),
         ({"kind": "exact", "negate": True}, "unknown 'negate'"),
         ({"kind": "contains", "value": "x"}, r"unknown 'value' \(did you mean 'values'\?\)"),

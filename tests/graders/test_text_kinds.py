@@ -132,11 +132,11 @@ def test_a_bad_pattern_is_told_before_the_run(ask: Ask) -> None:
         ({"strip": False}, "kitten", "kitten ", 12 / 13),
         ({}, "KITTEN", "kitten", 0.0),
         ({"ignore_case": True}, "KITTEN", "kitten", 1.0),
-        ({"scorer": "levenshtein"}, "sitting", "kitten", 1 - 3 / 7),
-        ({"scorer": "partial_ratio"}, "a kitten sat", "kitten", 1.0),
-        ({"scorer": "token_sort_ratio"}, "b a", "a b", 1.0),
-        ({"scorer": "token_set_ratio"}, "b a b", "a b", 1.0),
-        ({"scorer": "jaro_winkler"}, "kitten", "kitten", 1.0),
+        ({"measure": "levenshtein"}, "sitting", "kitten", 1 - 3 / 7),
+        ({"measure": "partial_ratio"}, "a kitten sat", "kitten", 1.0),
+        ({"measure": "token_sort_ratio"}, "b a", "a b", 1.0),
+        ({"measure": "token_set_ratio"}, "b a b", "a b", 1.0),
+        ({"measure": "jaro_winkler"}, "kitten", "kitten", 1.0),
         ({"value": ["dog", "kitten"]}, "kitten", None, 1.0),
         ({}, "", "", 1.0),
         ({}, "x", 42, None),
@@ -150,8 +150,8 @@ def test_similarity(
     assert score.passed == (None if value is None else value >= 0.8)
 
 
-@pytest.mark.parametrize("scorer", ["ratio", "partial_ratio"])
-def test_texts_that_would_hold_up_the_run_are_not_compared(ask: Ask, scorer: str) -> None:
-    score = ask({"kind": "similarity", "scorer": scorer}, "ab" * 100_000, "ba" * 100_000)
+@pytest.mark.parametrize("measure", ["ratio", "partial_ratio"])
+def test_texts_that_would_hold_up_the_run_are_not_compared(ask: Ask, measure: str) -> None:
+    score = ask({"kind": "similarity", "measure": measure}, "ab" * 100_000, "ba" * 100_000)
     assert score.value is None
-    assert score.reason == (f"texts of 200,000 and 200,000 characters are too long for {scorer}")
+    assert score.reason == (f"texts of 200,000 and 200,000 characters are too long for {measure}")

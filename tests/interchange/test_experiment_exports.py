@@ -28,6 +28,7 @@ from fairtrial.interchange.experiment_exports.export import (
 )
 from fairtrial.interchange.experiment_exports.folding import Outcome, fold
 from fairtrial.interchange.experiment_exports.visible_text import one_line, preview, visible
+from fairtrial.model.case import Case
 from fairtrial.model.experiment import (
     Experiment,
     ExperimentState,
@@ -132,6 +133,7 @@ def export_of(
         graders=[_totals(name, scores) for name, scores in graders.items()],
         rate=pass_rate(rows),
         trials=again,
+        cases=lambda keys: (Case(key.case_id, HOSTILE, "4", condition=key[1]) for key in keys),
     )
 
 
@@ -233,7 +235,7 @@ class TestJsonl:
         assert list(lines[1]) == [
             "case_id", "condition", "arm", "trial", "verdict", "cause", "reason", "score",
             "scores", "output", "started_at", "duration_s", "cost_usd", "tokens", "metrics",
-            "spans", "process", "tries", "seed",
+            "spans", "process", "tries", "seed", "at_fault",
         ]  # fmt: skip
         assert lines[0]["scores"] == [
             {
@@ -468,6 +470,30 @@ class TestHtml:
         assert any('"answer": 5' in text for text in page.texts["pre"])
         assert any(tag == "svg" for tag, _ in page.tags)
         assert any("interval" in text for text in page.texts["p"])
+
+    def test_a_row_says_what_was_asked_and_what_was_expected(self) -> None:
+        page = page_of(export_of([trial("add")]))
+        assert page.texts["h3"][:2] == ["Input", "Expected"]
+        assert [text.strip() for text in page.texts["pre"]] == [visible(HOSTILE).strip(), "4", "4"]
+
+    def test_the_end_of_standard_error_explains_a_failure(self) -> None:
+        usage = ProcessUsage(1, None, 0.1, 1024, "Traceback\nKeyError: 'x'\n")
+        failed = trial("a", 1, "failed", process=usage)
+        assert "KeyError: &#39;x&#39;</pre>" in written(html.write, export_of([failed]))
+        assert "KeyError" not in written(html.write, export_of([trial("a", process=usage)]))
+
+    @pytest.mark.parametrize(
+        ("seconds", "shown"),
+        [(0.0004, "< 1 ms"), (0.0042, "4 ms"), (0.25, "250 ms"), (61.26, "61.3 s")],
+    )
+    def test_a_short_trial_has_a_duration_too(self, seconds: float, shown: str) -> None:
+        page = page_of(export_of([trial("a", duration_s=seconds)]))
+        assert f"1 of 1 trial passed · {shown}" in "".join(page.texts["span"])
+
+    def test_causes_are_told_in_words(self) -> None:
+        text = written(html.write, export_of(PLAIN))
+        assert "1 × the task itself failed" in text
+        assert "1 × infrastructure" in text
 
     @pytest.mark.parametrize("export", [export_of(PLAIN), hostile_export(), export_of([])])
     def test_it_asks_for_nothing_and_runs_only_its_own_script(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairtrial.model.errors import TaskError
+from fairtrial.model.errors import InfraError, TaskError
 from fairtrial.model.task import TaskResult
 from fairtrial.tasks.envelope import json_bytes, read_envelope
 
@@ -53,3 +53,14 @@ def test_only_the_beginning_of_a_bad_answer_is_shown() -> None:
 
 def test_half_a_character_survives_as_an_escape() -> None:
     assert json_bytes({"a": "\ud800ü"}) == b'{"a": "\\ud800\\u00fc"}'
+
+
+def test_a_task_can_say_that_the_world_failed() -> None:
+    data = b'{"error": "429 from the provider", "infra": "rate_limit", "retry_after_s": 2.5}'
+    with pytest.raises(InfraError, match="429 from the provider") as caught:
+        read_envelope(data, "stdout")
+    assert (caught.value.kind, caught.value.retry_after) == ("rate_limit", 2.5)
+    with pytest.raises(InfraError, match="a problem of kind login"):
+        read_envelope(b'{"infra": "login"}', "stdout")
+    with pytest.raises(TaskError, match="infra"):
+        read_envelope(b'{"infra": "weather"}', "stdout")

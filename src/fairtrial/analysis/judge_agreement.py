@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -123,8 +123,12 @@ class JudgePanel:
         return self.alpha.describe()
 
 
-def panel(judges: Mapping[str, Verdicts], *, level: float = 0.95) -> JudgePanel:
+def panel(judges: Mapping[str, Sequence[Hashable | None]], *, level: float = 0.95) -> JudgePanel:
     """Return how far several judges agree.
+
+    Args:
+        judges: Each judge's answers, of any kind, in the same order of cases; None is missing.
+        level: Confidence level.
 
     Raises:
         ArgumentError: there are fewer than two judges, or their numbers of cases differ.
@@ -138,9 +142,11 @@ def panel(judges: Mapping[str, Verdicts], *, level: float = 0.95) -> JudgePanel:
         both = [(x, y) for x, y in zip(a, b, strict=True) if x is not None and y is not None]
         pairs[first, second] = cohen_kappa([x for x, _ in both], [y for _, y in both], level=level)
     complete = [u for u in zip(*judges.values(), strict=True) if None not in u]
-    table = np.array([[sum(map(bool, u)), len(u) - sum(map(bool, u))] for u in complete])
+    # A table of no case needs a column, too.
+    categories = dict.fromkeys(answer for unit in complete for answer in unit) or {None: None}
+    table = np.array([[unit.count(answer) for answer in categories] for unit in complete])
     return JudgePanel(
         pairs,
-        fleiss_kappa(table.reshape(-1, 2), level=level),
+        fleiss_kappa(table.reshape(-1, len(categories)), level=level),
         krippendorff_alpha(list(judges.values()), level=level),
     )

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy.typing as npt
 
 from fairtrial.model.delta import Direction
 from fairtrial.stats.log_ratio import PairedChange, paired_change
-from fairtrial.stats.multiplicity import holm
+from fairtrial.stats.multiplicity import benjamini_hochberg, holm
+
+Correction = Literal["holm", "bh", "none"]
+"""How p-values allow for the number of metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +22,7 @@ class MetricChange:
 
     Attributes:
         change: Estimate, interval and p-value.
-        p_adjusted: Holm's p over all metrics; None without pairs.
+        p_adjusted: p that allows for the other metrics; None without pairs.
         verdict: Better or worse needs an interval without "no change" and p_adjusted <= 1 - level.
         lower_is_better: How the metric counts.
     """
@@ -42,6 +46,7 @@ def metric_changes(
     metrics: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]],
     *,
     higher_is_better: frozenset[str] = frozenset(),
+    correction: Correction = "holm",
     level: float = 0.95,
 ) -> dict[str, MetricChange]:
     """Return each metric's change from A to B with verdicts that allow for their number.
@@ -49,6 +54,7 @@ def metric_changes(
     Args:
         metrics: Name -> (A's values, B's values) over the same pairs.
         higher_is_better: Names of the metrics where more is better.
+        correction: How p-values allow for the number of metrics.
         level: Confidence level.
 
     Raises:
@@ -56,15 +62,21 @@ def metric_changes(
     """
     changes = {name: paired_change(a, b, level=level) for name, (a, b) in metrics.items()}
     tested = [name for name, change in changes.items() if change.p is not None]
-    adjusted = dict(
-        zip(tested, holm([c.p.value for c in changes.values() if c.p is not None]), strict=True)
-    )
+    p_values = _adjusted([c.p.value for c in changes.values() if c.p is not None], correction)
+    adjusted = dict(zip(tested, p_values, strict=True))
     result = {}
     for name, change in changes.items():
         lower = name not in higher_is_better
         p = float(adjusted[name]) if name in adjusted else None
         result[name] = MetricChange(change, p, _verdict(change, p, lower=lower), lower)
     return result
+
+
+def _adjusted(p: Sequence[float], correction: Correction) -> Sequence[float]:
+    if correction == "none":
+        return p
+    adjust = holm if correction == "holm" else benjamini_hochberg
+    return [float(value) for value in adjust(p)]
 
 
 def _verdict(change: PairedChange, p: float | None, *, lower: bool) -> Direction:

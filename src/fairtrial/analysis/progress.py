@@ -22,6 +22,7 @@ class Progress:
         planned: All trials of the plan.
         kept: Trials that were on record before this run.
         n_cases: Selected cases, the most that an interval may count as independent.
+        judged: Whether a pass rate means anything; not where commands are only measured.
         verdicts: Trials of this run by verdict.
         causes: Trials of this run by cause, for those that have one.
         cost_usd: Sum of the costs that are known; None when none is.
@@ -34,6 +35,7 @@ class Progress:
     planned: int = 0
     kept: int = 0
     n_cases: int = 0
+    judged: bool = True
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     causes: Counter[Cause] = field(default_factory=Counter)
     cost_usd: float | None = None
@@ -48,6 +50,7 @@ class Progress:
             case RunStarted(experiment, done, planned):
                 self.name, self.experiment_id = experiment.name, experiment.id
                 self.planned, self.kept, self.n_cases = planned, done, experiment.n_cases
+                self.judged = not experiment.measured
             case TrialRetried():
                 self.retries += 1
             case RunDraining(reason):
@@ -81,7 +84,7 @@ class Progress:
         Trials of one case count as one case: a case's trials agree more than strangers do, and an
         interval that ignored it would be too narrow.
         """
-        if not self.decided:
+        if not self.decided or not self.judged:
             return None
         share = self.verdicts[Verdict.PASSED] / self.decided
         n = min(self.decided, max(self.n_cases, 1))

@@ -26,6 +26,9 @@ from fairtrial.model.verdict import Cause, Ruling, Verdict
 REASON_LENGTH = 300
 """A reason is one line of at most so many characters."""
 
+PLATFORM, TASK = "platform", "task"
+"""Who left a trial undecided. A judge that fails is the user's choice, so it counts as `task`."""
+
 _UNDECIDED: tuple[tuple[type[TrialProblem], Cause], ...] = (
     (InfraError, Cause.INFRA),
     (Undecidable, Cause.UNDECIDABLE),
@@ -49,9 +52,10 @@ def decide(problem: TrialProblem | Exception | None, scores: Sequence[Score]) ->
         return Ruling(Verdict.FAILED, Cause.TASK, _reason_of(problem), None)
     for kind, cause in _UNDECIDED:
         if isinstance(problem, kind):
-            return Ruling(Verdict.UNDECIDED, cause, _reason_of(problem), None)
+            at_fault = _at_fault(problem, cause)
+            return Ruling(Verdict.UNDECIDED, cause, _reason_of(problem), None, at_fault)
     reason = one_line(f"{type(problem).__name__}: {problem}")
-    return Ruling(Verdict.UNDECIDED, Cause.INTERNAL, reason, None)
+    return Ruling(Verdict.UNDECIDED, Cause.INTERNAL, reason, None, PLATFORM)
 
 
 def score_of(spec: GraderSpec, grade: Grade, default_threshold: float) -> Score:
@@ -125,7 +129,7 @@ def _graded(scores: Sequence[Score], cause: Cause | None = None) -> Ruling:
         return Ruling(Verdict.FAILED, cause, _reason_from(failed), main)
     missing = next((score for score in required if score.passed is None), None)
     if missing is not None:
-        return Ruling(Verdict.UNDECIDED, Cause.GRADER, _reason_from(missing), main)
+        return Ruling(Verdict.UNDECIDED, Cause.GRADER, _reason_from(missing), main, TASK)
     return Ruling(Verdict.PASSED, cause, None, main)
 
 
@@ -151,6 +155,12 @@ def _finite(value: object) -> tuple[float | None, str | None]:
     if not math.isfinite(number):
         return None, f"the grader's value is {number}, not finite"
     return number, None
+
+
+def _at_fault(problem: TrialProblem, cause: Cause) -> str:
+    if isinstance(problem, Undecidable):
+        return problem.at_fault
+    return PLATFORM if cause is Cause.INFRA else TASK
 
 
 def _reason_of(problem: TrialProblem) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import traceback
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -11,10 +10,19 @@ from pathlib import Path
 from ulid import ULID
 
 from fairtrial.app.bench import Bench
-from fairtrial.app.planning import base_dir, plan_of, plan_of_stored, spec_to_store
+from fairtrial.app.crashes import crash_log
+from fairtrial.app.planning import (
+    base_dir,
+    plan_of,
+    plan_of_stored,
+    selected_by,
+    spec_to_store,
+)
 from fairtrial.app.provenance import provenance
+from fairtrial.app.release_gate import with_gate
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.app.reports.plan import PlanReport
+from fairtrial.app.reports.status import regrade_command
 from fairtrial.app.requests.exp_run import NEWEST, Request
 from fairtrial.engine.plan import Plan
 from fairtrial.engine.run import Due, Machinery, World, run
@@ -55,13 +63,14 @@ def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
     """
     intent = _intent(bench, request)
     if request.dry_run:
-        return _plan_report(intent, request)
+        return _plan_report(bench, intent, request)
     store = bench.store.experiments
     if intent.state and len(intent.kept) == intent.plan.n_planned:
-        return experiment_report(store, intent.state, "nothing to resume: every trial is on record")
+        nothing = "nothing to resume: every trial is on record"
+        return with_gate(bench, experiment_report(store, intent.state, nothing))
     due = _due(bench, request, intent)
     run(due, _machinery(bench, intent), _world(bench, intent), bench.control)
-    return experiment_report(store, store.find(due.experiment.id))
+    return with_gate(bench, experiment_report(store, store.find(due.experiment.id)))
 
 
 def _due(bench: Bench, request: Request, intent: Intent) -> Due:
@@ -101,8 +110,12 @@ def _intent(bench: Bench, request: Request) -> Intent:
 
 def _to_resume(bench: Bench, ref: str, plan: Plan | None) -> ExperimentState:
     if ref != NEWEST:
-        return bench.store.experiments.find(ref)
-    unfinished = bench.store.experiments.unfinished(plan.identity if plan else None)
+        return _resumable(bench.store.experiments.find(ref))
+    unfinished = [
+        state
+        for state in bench.store.experiments.unfinished(plan.identity if plan else None)
+        if state.experiment.regrade_of is None and not state.experiment.measured
+    ]
     if not unfinished:
         what = "with this dataset, task and graders " if plan else ""
         raise NotFoundError(
@@ -110,6 +123,20 @@ def _to_resume(bench: Bench, ref: str, plan: Plan | None) -> ExperimentState:
             fix="see them all with: fairtrial exp list",
         )
     return unfinished[0]
+
+
+def _resumable(state: ExperimentState) -> ExperimentState:
+    if state.experiment.regrade_of is not None:
+        raise UsageError(
+            f"{state.experiment.id} has no task to run: it grades stored outputs again",
+            fix=f"start it anew: {regrade_command(state.experiment)}",
+        )
+    if state.experiment.measured:
+        raise UsageError(
+            f"{state.experiment.id} measures commands in pairs, which cannot be resumed",
+            fix="run its `fairtrial exp metrics` command again",
+        )
+    return state
 
 
 def _kept(bench: Bench, request: Request, state: ExperimentState) -> frozenset[TrialKey]:
@@ -149,14 +176,8 @@ def _world(bench: Bench, intent: Intent) -> World:
         executor=LocalExecutor(plan.policy.concurrency),
         clock=bench.clock,
         publish=bench.publish,
-        crash_log=functools.partial(_crash_log, bench.home / "crashes.log"),
+        crash_log=functools.partial(crash_log, bench.home / "crashes.log"),
     )
-
-
-def _crash_log(path: Path, error: BaseException) -> str:
-    with path.open("a", encoding="utf-8", errors="backslashreplace") as file:
-        traceback.print_exception(error, file=file)
-    return str(path)
 
 
 def _new_experiment(bench: Bench, request: Request, intent: Intent) -> Experiment:
@@ -171,7 +192,10 @@ def _new_experiment(bench: Bench, request: Request, intent: Intent) -> Experimen
         trials=plan.trials,
         n_cases=len(plan.cases),
         seed=plan.seed,
-        spec=spec_to_store(plan, intent.folder),
+        spec={
+            **spec_to_store(plan, intent.folder, selected_by(bench, request)),
+            **({"gate": list(request.gate)} if request.gate else {}),
+        },
         policy=plan.policy.content(),
         identity=plan.identity,
         provenance=provenance(bench.cwd, bench.environ),
@@ -179,7 +203,9 @@ def _new_experiment(bench: Bench, request: Request, intent: Intent) -> Experimen
     )
 
 
-def _plan_report(intent: Intent, request: Request) -> PlanReport:
+def _plan_report(bench: Bench, intent: Intent, request: Request) -> PlanReport:
+    from fairtrial.app.noise import smallest_effect_of  # noqa: PLC0415  # only a plan needs numpy
+
     plan = intent.plan
     due = (
         (slot.case.id, slot.case.condition, slot.arm, slot.trial)
@@ -198,5 +224,6 @@ def _plan_report(intent: Intent, request: Request) -> PlanReport:
         seed=plan.seed,
         identity=plan.identity,
         first=tuple(islice(due, SHOWN_SLOTS)),
+        smallest_effect=smallest_effect_of(bench, plan),
         resumes=intent.state.experiment.id if intent.state else None,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.gate_rules import rule_schema
 from fairtrial.app.reports.document import DocumentReport, document
 from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.app.requests.exp_schema import Request
@@ -48,6 +49,7 @@ def spec_schema() -> dict[str, Json]:
             *grader_schemas(),
         ]
     }
+    properties["gate"]["items"] = rule_schema()
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.gate_rules import gate_rules
 from fairtrial.app.requests.exp_run import Request, Selection
 from fairtrial.engine.plan import Arm, Plan, Policy, stored_policy
 from fairtrial.engine.selection import Criteria, select, split_names
@@ -33,15 +34,16 @@ def plan_of(bench: Bench, request: Request) -> Plan:
         UsageError: something is missing or wrong, or no case is left.
         NotFoundError: a dataset or an experiment does not exist.
     """
-    where = str(request.spec) if request.spec else "options"
+    where = str(request.spec) if request.spec else None
     if request.dataset is None:
-        raise UsageError("no dataset", where=where, fix="give one with --dataset NAME")
+        raise UsageError("no dataset", where=where, fix="give one with --dataset NAME, or a spec")
     if request.task is None:
-        raise UsageError("no task", where=where, fix="give one with --task JSON|FILE")
+        raise UsageError("no task", where=where, fix="give one with --task JSON|FILE, or in a spec")
     if not request.graders:
         raise UsageError("no grader", where=where, fix="give one, e.g. --grader exact")
-    arms = (Arm(MAIN_ARM, task_spec(request.task, f"{where}: task")),)
-    graders = grader_specs(request.graders, f"{where}: graders")
+    arms = (Arm(MAIN_ARM, task_spec(request.task, f"{where}: task" if where else "--task")),)
+    graders = grader_specs(request.graders, f"{where}: graders" if where else "graders")
+    gate_rules(request.gate, f"{where}: gate", [grader.name for grader in graders])
     dataset = bench.store.datasets.version(request.dataset)
     seed = secrets.randbelow(2**31) if request.seed is None else request.seed
     return Plan(
@@ -92,9 +94,27 @@ def base_dir(bench: Bench, request: Request) -> Path:
     return bench.cwd if request.spec is None else request.spec.parent
 
 
-def spec_to_store(plan: Plan, folder: Path) -> Mapping[str, Json]:
-    """Return what is run as JSON, with the folder its relative paths start at."""
-    return {**plan.spec(), "base_dir": str(folder)}
+def selected_by(bench: Bench, request: Request) -> str | None:
+    """Return the id of the experiment whose failed cases a request runs.
+
+    Raises:
+        NotFoundError: there is no such experiment.
+    """
+    ref = request.selection.failing
+    return None if ref is None else bench.store.experiments.find(ref).experiment.id
+
+
+def spec_to_store(plan: Plan, folder: Path, failing: str | None = None) -> Mapping[str, Json]:
+    """Return what is run as JSON, with the folder its relative paths start at.
+
+    Args:
+        plan: The plan.
+        folder: That folder.
+        failing: The experiment whose failed cases were selected, so that nobody compares the two
+            without a warning.
+    """
+    origin = {} if failing is None else {"failing": failing}
+    return {**plan.spec(), "base_dir": str(folder), **origin}
 
 
 def _selected(bench: Bench, dataset: DatasetVersion, request: Request) -> tuple[CaseOutline, ...]:
@@ -111,9 +131,10 @@ def _selected(bench: Bench, dataset: DatasetVersion, request: Request) -> tuple[
     cases = select(outlines, criteria)
     if not cases:
         splits = ", ".join(split_names(outlines)) or "none"
+        counted = f"{dataset.n_cases:,} case{'' if dataset.n_cases == 1 else 's'}"
         raise UsageError(
             f"the selection leaves no case of {dataset.ref}",
-            why=f"it has {dataset.n_cases} cases; its splits: {splits}",
+            why=f"it has {counted}, the first is {outlines[0].id!r}; its splits: {splits}",
             fix="widen --split, --case, --failing or --errors-from",
         )
     return cases

@@ -8,11 +8,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.model.errors import NotFoundError, UsageError
-from fairtrial.schema.decoding import decode
+from fairtrial.schema.decoding import decode, unknown_name
 from fairtrial.schema.fields import JSON_OR_FILE, options_of
 
 SUFFIXES = (".json", ".yaml", ".yml", ".toml")
+_CASES = (".csv", ".jsonl", ".tsv")
 
 
 def build_request(kind: type[Any], given: Mapping[str, Any], cwd: Path) -> Any:
@@ -39,12 +41,28 @@ def build_request(kind: type[Any], given: Mapping[str, Any], cwd: Path) -> Any:
         raise UsageError("a spec cannot name another spec", where=str(path))
     spec = {
         name: _loaded(kind, name, value, path.parent) if value is not None else None
-        for name, value in spec.items()
+        for name, value in _wanted_of(kind, spec, path).items()
     }
-    decode(kind, spec, str(path))
+    needed = {o.name: values[o.name] for o in options_of(kind) if o.required}
+    decode(kind, {**needed, **spec}, str(path))
     if not values.get("replace_graders") and "graders" in values:
         values["graders"] = [*spec.get("graders", ()), *values["graders"]]
     return decode(kind, {**spec, **values, "spec": path}, str(path))
+
+
+def _wanted_of(kind: type[Any], spec: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
+    """Return what a verb takes of a spec: all, unless its request names its `SPEC_KEYS`.
+
+    What it does not take must still be what a spec may hold: a typing error is told everywhere.
+    """
+    keys: frozenset[str] | None = getattr(kind, "SPEC_KEYS", None)
+    if keys is None:
+        return spec
+    known = {option.name for option in options_of(RunRequest)}
+    unknown = [unknown_name(name, known) for name in spec if name not in known]
+    if unknown:
+        raise UsageError("; ".join(unknown), where=str(path))
+    return {name: value for name, value in spec.items() if name in keys}
 
 
 def _loaded(kind: type[Any], name: str, value: Any, folder: Path) -> Any:
@@ -81,7 +99,12 @@ def read_document(path: Path) -> Any:
     parser = _PARSERS.get(path.suffix)
     if parser is None:
         known = ", ".join(SUFFIXES)
-        raise UsageError(f"unknown kind of file {path.suffix!r}; known: {known}", where=str(path))
+        cases = f"for a file of cases: fairtrial dataset add NAME {path.name}"
+        raise UsageError(
+            f"unknown kind of file {path.suffix!r}; known: {known}",
+            where=str(path),
+            fix=cases if path.suffix in _CASES else None,
+        )
     try:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:

@@ -65,6 +65,23 @@ GROUPS = {
 
 VERBS = (
     Verb(("exp", "run"), "Run a task over a dataset and grade every output", runs_trials=True),
+    Verb(
+        ("exp", "metrics"),
+        "Measure two commands in interleaved pairs: time, memory, and numbers they print",
+        runs_trials=True,
+    ),
+    Verb(
+        ("exp", "regrade"),
+        "Grade stored outputs again with new or changed graders, and show which verdicts flipped",
+        runs_trials=True,
+    ),
+    Verb(("exp", "power"), "Plan a comparison: how many cases and trials an effect needs"),
+    Verb(
+        ("exp", "baseline"),
+        "Set, show or clear what this project's experiments are compared with",
+    ),
+    Verb(("exp", "compare"), "Compare two experiments case by case, and decide what may ship"),
+    Verb(("exp", "gate"), "Hold an experiment against the rules of a release gate: ship or hold"),
     Verb(("exp", "show"), "Show an experiment: pass rate, graders, failures"),
     Verb(("exp", "list"), "List experiments, newest first"),
     Verb(("exp", "status"), "Show progress, ETA and cost of runs, and how to resume them"),

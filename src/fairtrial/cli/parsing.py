@@ -8,11 +8,12 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, MissingArgumentError, Parameter
 
 from fairtrial.app.verbs import Verb
 from fairtrial.cli.arguments import Arguments
 from fairtrial.model.errors import UsageError
+from fairtrial.schema.decoding import missing
 from fairtrial.schema.fields import Option, options_of
 
 
@@ -34,8 +35,17 @@ def parse(verb: Verb, words: Sequence[str]) -> Arguments:
         return _parsed(options, words)
     except CycloptsError as error:
         raise UsageError(
-            " ".join(str(error).split()), fix=f"see: fairtrial {verb.name} --help"
+            _sentence(error, options), fix=f"see: fairtrial {verb.name} --help"
         ) from None
+
+
+def _sentence(error: CycloptsError, options: Sequence[Option]) -> str:
+    """Return what is wrong with a line; what is not there at all is told with its meaning."""
+    if isinstance(error, MissingArgumentError) and error.keyword is None and error.argument:
+        named = [option for option in options if option.flag == error.argument.name]
+        if named:
+            return missing(named[0])
+    return " ".join(str(error).split())
 
 
 def _may_be_on(option: Option, words: Sequence[str]) -> bool:

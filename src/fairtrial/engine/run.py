@@ -19,7 +19,16 @@ from fairtrial.model.errors import FairtrialError, InfraError, StoreError
 from fairtrial.model.events import Event, RunDraining, RunEnded, RunStarted
 from fairtrial.model.experiment import Experiment, Status
 from fairtrial.model.trial import Trial, TrialKey
-from fairtrial.ports import Clock, Executor, ExperimentStore, Grader, Lease, Task, Workspace
+from fairtrial.ports import (
+    Clock,
+    Executor,
+    ExperimentStore,
+    Grader,
+    Lease,
+    Task,
+    TrialWork,
+    Workspace,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +61,14 @@ class Machinery:
         graders: The graders.
         grade: Asks all graders about one output.
         workspace: Where their programs run.
+        work: Turns a lease into a trial; None runs the task of its arm. A regrade has its own.
     """
 
     tasks: Mapping[str, Task]
     graders: Sequence[Grader]
     grade: GradeAll
     workspace: Workspace
+    work: TrialWork | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,12 +89,14 @@ class Due:
         begin: Opens it in the store, or opens it again. Called once, when task and graders are
             ready: a setup that fails leaves no experiment behind.
         kept: Trials on record that are not run again.
+        leases: Yields what is due; None is the plan's own order, less what is kept.
     """
 
     plan: Plan
     experiment: Experiment
     begin: Callable[[], None]
     kept: frozenset[TrialKey] = frozenset()
+    leases: Callable[[], Iterator[Lease]] | None = None
 
 
 def run(due: Due, machinery: Machinery, world: World, control: Control) -> Ending:
@@ -102,6 +115,7 @@ class _Run:
     def __init__(self, due: Due, machinery: Machinery, world: World, control: Control) -> None:
         plan, experiment = due.plan, due.experiment
         self._begin, self._kept = due.begin, due.kept
+        self._source = due.leases or self._planned
         self._plan = plan
         self._experiment = experiment
         self._machinery = machinery
@@ -111,11 +125,15 @@ class _Run:
         self._stopped_by_rule: str | None = None
         self._exhausted = False
         self._in_flight = 0
-        self._runner = TrialRunner(
-            tasks=machinery.tasks,
-            grade=machinery.grade,
-            policy=plan.policy,
-            seed=experiment.seed,
+        self._perform = machinery.work or self._runner().run
+
+    def _runner(self) -> TrialRunner:
+        world = self._world
+        return TrialRunner(
+            tasks=self._machinery.tasks,
+            grade=self._machinery.grade,
+            policy=self._plan.policy,
+            seed=self._experiment.seed,
             clock=world.clock,
             publish=world.publish,
             crash_log=world.crash_log,
@@ -193,18 +211,22 @@ class _Run:
 
     def _leases(self) -> Iterator[Lease]:
         """Yield the trials that are due until there are none or the run is asked to stop."""
+        for lease in self._source():
+            if self._control.drain_reason is not None:
+                return
+            yield lease
+        self._exhausted = True
+
+    def _planned(self) -> Iterator[Lease]:
         due = [slot for slot in self._plan.slots() if _key(slot) not in self._kept]
         cases = self._world.load([slot.case.position for slot in due])
         for slot in due:
-            if self._control.drain_reason is not None:
-                return
             yield Lease(next(cases), slot.arm, slot.trial)
-        self._exhausted = True
 
     async def _work(self, lease: Lease) -> Trial:
         self._in_flight += 1
         try:
-            trial = await self._runner.run(lease)
+            trial = await self._perform(lease)
         finally:
             self._in_flight -= 1
         if self._stopped_by_rule is None:

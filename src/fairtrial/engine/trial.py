@@ -99,6 +99,7 @@ class TrialRunner:
             metrics=result.metrics,
             spans=result.spans,
             process=result.process,
+            at_fault=ruling.at_fault,
         )
 
     async def _tries(self, lease: Lease, seed: int) -> Try:

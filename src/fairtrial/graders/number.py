@@ -65,7 +65,12 @@ class Number(InProcessGrader):
         off = abs(got - target)
         if off <= allowed:
             return Grade(1.0, f"{got:.12g} is {target:.12g}" if off == 0 else _near(got, target))
-        return Grade(0.0, f"expected {target:.12g}, got {got:.12g} (off by {off:.3g})")
+        return Grade(0.0, f"expected {target:.12g}, got {got:.12g} (off by {_rounded(off)})")
+
+
+def _rounded(off: float) -> str:
+    """Return a distance with three digits that count, written out: 1.47e+03 is `1,470`."""
+    return f"{float(f'{off:.3g}'):,.12g}"
 
 
 def number_in(value: Json, pick: str) -> float | str:

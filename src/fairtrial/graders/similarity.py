@@ -20,7 +20,7 @@ DEFAULT_THRESHOLD = 0.8
 _MOST_WORK = 10**10
 """About half a second: other trials wait meanwhile, and a megabyte squared would take minutes."""
 
-_SCORERS: Mapping[str, Callable[[str, str], float]] = {
+_MEASURES: Mapping[str, Callable[[str, str], float]] = {
     "ratio": lambda a, b: fuzz.ratio(a, b) / 100,
     "partial_ratio": lambda a, b: fuzz.partial_ratio(a, b) / 100,
     "token_sort_ratio": lambda a, b: fuzz.token_sort_ratio(a, b) / 100,
@@ -37,7 +37,7 @@ class Options:
     value: str | list[str] | None = None
     """The text to be near to, or several of which the nearest counts; the case's `expected`
     unless given."""
-    scorer: Literal[
+    measure: Literal[
         "ratio",
         "partial_ratio",
         "token_sort_ratio",
@@ -63,11 +63,11 @@ class Similarity(InProcessGrader):
         """Return the similarity to the nearest of the expected texts."""
         got = self._prepared(text_of(subject.output))
         texts = _texts(wanted(self.options.value, subject, "value"))
-        scorer = _SCORERS[self.options.scorer]
+        measure = _MEASURES[self.options.measure]
         best, nearest = -1.0, ""
         for expected in map(self._prepared, texts):
             self._refuse_work(expected, got)
-            value = scorer(expected, got)
+            value = measure(expected, got)
             if value > best:
                 best, nearest = value, expected
         return Grade(best, f"{best:.2f} similar: {_compared(nearest, got)}")
@@ -78,12 +78,12 @@ class Similarity(InProcessGrader):
 
     def _refuse_work(self, a: str, b: str) -> None:
         work = len(a) * len(b)
-        if self.options.scorer == "partial_ratio":
+        if self.options.measure == "partial_ratio":
             work *= min(len(a), len(b))
         if work > _MOST_WORK:
             raise GraderError(
                 f"texts of {len(a):,} and {len(b):,} characters are too long for"
-                f" {self.options.scorer}"
+                f" {self.options.measure}"
             )
 
 

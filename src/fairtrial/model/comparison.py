@@ -165,6 +165,21 @@ class FlipNoise:
 
 
 @dataclass(frozen=True, slots=True)
+class Bin:
+    """How many rows changed by how much.
+
+    Attributes:
+        lower: The smallest difference of pass rates in it.
+        upper: The largest; equal to `lower` when each difference has a bin of its own.
+        rows: Rows in it.
+    """
+
+    lower: float
+    upper: float
+    rows: int
+
+
+@dataclass(frozen=True, slots=True)
 class Comparison:
     """B against A, row by row and over all.
 
@@ -183,6 +198,7 @@ class Comparison:
         noise: How many flips could be luck.
         smallest: The smallest difference that would have shown.
         matrix: Rows by (passes in A, passes in B).
+        histogram: Rows by how much their pass rate changed.
         sentence: What it all means, for a reader who knows no statistics.
     """
 
@@ -200,6 +216,7 @@ class Comparison:
     noise: FlipNoise
     smallest: SmallestVisible
     matrix: Mapping[tuple[int, int], int] = field(default_factory=dict)
+    histogram: tuple[Bin, ...] = ()
     sentence: str = ""
 
     @property

@@ -117,6 +117,13 @@ class InfraError(TrialProblem):
         self.retry_after = retry_after
 
 
+class ProviderError(TrialProblem):
+    """A provider refused the call itself: no such model, a request it does not take.
+
+    It stays refused when tried again. Who made the call says whose fault that is.
+    """
+
+
 class GraderError(TrialProblem):
     """A grader crashed, or answered off its menu; the output is kept for a regrade."""
 

@@ -90,6 +90,17 @@ class Experiment:
         """How many trials the plan holds."""
         return self.n_cases * len(self.arms) * self.trials
 
+    @property
+    def regrade_of(self) -> str | None:
+        """The id of the experiment whose outputs it graded again; None when it ran a task."""
+        origin = self.spec.get("regrade_of")
+        return None if origin is None else str(origin)
+
+    @property
+    def measured(self) -> bool:
+        """Whether it measures two commands in pairs (`exp metrics`) and judges no output."""
+        return "metrics" in self.spec
+
 
 @dataclass(frozen=True, slots=True)
 class Totals:

@@ -52,6 +52,14 @@ class Tokens:
     cache_write: int | None = None
     reasoning: int | None = None
 
+    @property
+    def total(self) -> int | None:
+        """All tokens that are known; `reasoning` is a part of `output`. None when none is."""
+        known = (self.input, self.output, self.cache_read, self.cache_write)
+        if all(count is None for count in known):
+            return None
+        return sum(count for count in known if count is not None)
+
 
 @dataclass(frozen=True, slots=True)
 class ProcessUsage:

@@ -52,6 +52,8 @@ class Trial:
         metrics: Named numbers, if reported.
         spans: Steps, if reported.
         process: What the task's program used, if it ran one.
+        at_fault: Who left it without a verdict: `platform` (fairtrial, a sandbox, infrastructure;
+            a gate does not count it against the arm) or `task`. None when it has a verdict.
     """
 
     key: TrialKey
@@ -70,3 +72,4 @@ class Trial:
     metrics: Mapping[str, float] = field(default_factory=dict)
     spans: tuple[Mapping[str, Json], ...] = ()
     process: ProcessUsage | None = None
+    at_fault: str | None = None

@@ -40,9 +40,11 @@ class Ruling:
         cause: None when graders judged an output.
         reason: One line, the first thing to read about a trial that did not pass.
         score: The weighted mean of the graders' values; None when a value is missing.
+        at_fault: Who left it undecided: `platform` or `task`; None when it is decided.
     """
 
     verdict: Verdict
     cause: Cause | None
     reason: str | None
     score: float | None
+    at_fault: str | None = None

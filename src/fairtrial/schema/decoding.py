@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from fairtrial.model.errors import UsageError
-from fairtrial.schema.fields import Option, is_group, options_of
+from fairtrial.schema.fields import JSON_OR_FILE, Option, is_group, options_of
 
 T = TypeVar("T")
 
@@ -30,7 +30,7 @@ def decode(kind: type[T], values: Mapping[str, Any], where: str | None) -> T:
     options = {option.name: option for option in options_of(kind)}
     problems = [unknown_name(name, options) for name in values if name not in options]
     problems += [
-        f"{_called(option, where)} is missing"
+        missing(option) if where is None else f"{option.name!r} is missing"
         for name, option in options.items()
         if option.required and name not in values
     ]
@@ -41,10 +41,15 @@ def decode(kind: type[T], values: Mapping[str, Any], where: str | None) -> T:
                 typed[options[name].path] = convert(options[name], values[name])
             except msgspec.ValidationError as error:
                 called = _called(options[name], where)
-                problems.append(f"{called}: {_sentence(error, values[name])}")
+                problems.append(f"{called}: {_sentence(error, options[name], values[name])}")
     if problems:
         raise UsageError("; ".join(problems), where=where)
     return _assemble(kind, typed, ())
+
+
+def missing(option: Option) -> str:
+    """Return the sentence for an option that a command line must give, with its meaning."""
+    return f"{option.flag} is missing" + (f": {option.doc}" if option.doc else "")
 
 
 def convert(option: Option, value: Any) -> Any:
@@ -56,12 +61,18 @@ def convert(option: Option, value: Any) -> Any:
     return msgspec.convert(value, option.type, strict=True, dec_hook=_construct)
 
 
-def unknown_name(name: str, known: Iterable[str]) -> str:
-    """Return the sentence for a name that does not exist, with the nearest one that does."""
+def unknown_name(name: str, known: Iterable[str], kind: str = "") -> str:
+    """Return the sentence for a name that does not exist, with the nearest one that does.
+
+    Args:
+        name: The name.
+        known: The names that exist.
+        kind: What the names are names of, with a space behind.
+    """
     known = sorted(known)
     near = difflib.get_close_matches(name, known, n=1)
     hint = f"did you mean {near[0]!r}?" if near else f"known: {', '.join(known)}"
-    return f"unknown {name!r} ({hint})"
+    return f"unknown {kind}{name!r} ({hint})"
 
 
 def _called(option: Option, where: str | None) -> str:
@@ -76,7 +87,10 @@ def _construct(kind: type, value: Any) -> Any:
     raise msgspec.ValidationError(f"Expected `str`, got `{type(value).__name__}`")
 
 
-def _sentence(error: msgspec.ValidationError, value: Any) -> str:
+def _sentence(error: msgspec.ValidationError, option: Option, value: Any) -> str:
+    if isinstance(value, str) and option.command_line.metavar == JSON_OR_FILE:
+        example = '{"kind": "command", "command": "./my-program"}'
+        return f"expected a JSON object like {example}, or a file that holds one, got {value!r}"
     text = str(error).replace("Expected", "expected").replace(" - at `$`", "").replace("`", "")
     shown = repr(value)
     return text if "got" in text or len(shown) > 40 else f"{text}, got {shown}"

@@ -37,7 +37,8 @@ class Kinds:
             UsageError: there is no such kind; the message suggests the nearest.
         """
         if kind not in self.modules:
-            raise UsageError(f"{self.port} kind: {unknown_name(kind, self.modules)}", where=where)
+            what = unknown_name(kind, self.modules, f"{self.port} kind ")
+            raise UsageError(what, where=where)
         return importlib.import_module(self.modules[kind])
 
     def options(self, kind: str, values: Mapping[str, Json], where: str) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 
 from fairtrial.model.case import Case
 from fairtrial.model.dataset import DatasetVersion
@@ -27,6 +27,15 @@ _SHORTEST_DIGEST = 6
 
 _VERSION = select(dataset.c.name, dataset_version).join(
     dataset, dataset.c.id == dataset_version.c.dataset_id
+)
+# Made once: a statement made anew for each page took a fifth of what a short trial takes.
+_CONTENT = (
+    select(version_case.c.position, case_content.c.inline, case_content.c.blob)
+    .join(case_content, case_content.c.id == version_case.c.content_id)
+    .where(
+        version_case.c.version_id == bindparam("version"),
+        version_case.c.position.in_(bindparam("page", expanding=True)),
+    )
 )
 
 
@@ -139,18 +148,13 @@ class SqlDatasetStore:
     ) -> Iterator[Case]:
         for start in range(0, len(positions), _CASES_A_PAGE):
             page = positions[start : start + _CASES_A_PAGE]
-            statement = (
-                select(version_case.c.position, case_content.c.inline, case_content.c.blob)
-                .join(case_content, case_content.c.id == version_case.c.content_id)
-                .where(version_case.c.version_id == number, version_case.c.position.in_(page))
-            )
             with self._database.read() as connection:
-                found = {row.position: row for row in connection.execute(statement)}
+                rows = connection.execute(_CONTENT, {"version": number, "page": page})
+                found = {position: packed for position, *packed in rows}
             for position in page:
                 if position not in found:
                     raise NotFoundError(f"there is no case {position} in {version.ref}")
-                row = found[position]
-                yield _case(from_json(self._blobs.unpack(row.inline, row.blob)))
+                yield _case(from_json(self._blobs.unpack(*found[position])))
 
     def outline(self, version: DatasetVersion) -> Iterator[CaseOutline]:
         """Yield what selection needs of every case, in dataset order, without its content.
@@ -230,7 +234,7 @@ def _pinned(connection: Connection, newest: DatasetVersion, pin: str) -> Dataset
     raise NotFoundError(
         f"there is no version {pin} of {newest.dataset}",
         fix=f"its newest is {newest.ref} ({newest.digest[:12]}); "
-        f"`fairtrial dataset show {newest.dataset}` lists all",
+        f"`fairtrial dataset list {newest.dataset}` shows all",
     )
 
 

@@ -10,6 +10,8 @@ from functools import cached_property
 from sqlalchemy import Connection, select, text, update
 from sqlalchemy.exc import IntegrityError
 
+from fairtrial.model.case import CaseKey
+from fairtrial.model.columns import PairedRows
 from fairtrial.model.errors import NotFoundError, RefusedError, StoreError
 from fairtrial.model.experiment import Experiment, ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
@@ -17,7 +19,7 @@ from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import RowQuery, TrialFilter
-from fairtrial.store import reading
+from fairtrial.store import grader_rows, pairing, reading
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import from_packed, to_json, to_micros, to_packed, to_text
 from fairtrial.store.database import Database
@@ -145,9 +147,13 @@ class SqlExperimentStore:
         with self._database.read() as connection:
             return states(connection, statement)
 
-    def newest(self, limit: int, before: str | None = None) -> Sequence[ExperimentState]:
-        """Return the newest experiments, newest first; `before` is the last id of a page."""
+    def newest(
+        self, limit: int, before: str | None = None, dataset: str | None = None
+    ) -> Sequence[ExperimentState]:
+        """Return the newest experiments, newest first; see `ExperimentStore`."""
         statement = STATE.order_by(experiment.c.ref.desc()).limit(limit)
+        if dataset is not None:
+            statement = statement.where(experiment.c.dataset == dataset)
         if before is not None:
             statement = statement.where(experiment.c.ref < before)
         with self._database.read() as connection:
@@ -233,6 +239,24 @@ class SqlExperimentStore:
             NotFoundError: there is no such experiment.
         """
         return reading.n_rows(self._database, self._number(experiment_id), query)
+
+    def paired_rows(self, a: tuple[str, str], b: tuple[str, str]) -> PairedRows:
+        """Return the rows of two arms, joined by key; see `ExperimentStore`.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        return pairing.paired_rows(self._database, a, b)
+
+    def grader_passes(
+        self, experiment_id: str, arm: str, grader: str
+    ) -> Mapping[CaseKey, tuple[int, int]]:
+        """Return for each row how many trials passed a grader, and how many it scored.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        return grader_rows.passes(self._database, self._number(experiment_id), arm, grader)
 
     def trials(
         self,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from fairtrial.model.verdict import Verdict
 
@@ -14,6 +14,18 @@ Outcome: TypeAlias = tuple[str, int, int]
 
 _PASSED = Verdict.PASSED.value
 _FAILED = Verdict.FAILED.value
+
+
+class TrialFacts(NamedTuple):
+    """What a row's aggregates need of a trial."""
+
+    number: int
+    verdict: str
+    score: float | None
+    duration_s: float
+    cost_usd: float | None
+    tokens: int | None
+    reason: str | None
 
 
 @dataclass(slots=True)
@@ -28,19 +40,14 @@ class RowSum:
     duration_s: float = 0.0
     cost_usd: float = 0.0
     costed: int = 0
+    tokens: int = 0
+    tokened: int = 0
     first_trial: int | None = None
     first_reason: str | None = None
 
-    def add(
-        self,
-        number: int,
-        verdict: str,
-        score: float | None,
-        duration_s: float,
-        cost_usd: float | None,
-        reason: str | None,
-    ) -> None:
+    def add(self, trial: TrialFacts) -> None:
         """Add one trial."""
+        number, verdict, score, duration_s, cost_usd, tokens, reason = trial
         if verdict == _PASSED:
             self.passed += 1
         else:
@@ -58,6 +65,9 @@ class RowSum:
         if cost_usd is not None:
             self.cost_usd += cost_usd
             self.costed += 1
+        if tokens is not None:
+            self.tokens += tokens
+            self.tokened += 1
 
     def columns(self) -> tuple[object, ...]:
         """Return the fields in the order of the columns."""
@@ -70,6 +80,8 @@ class RowSum:
             self.duration_s,
             self.cost_usd,
             self.costed,
+            self.tokens,
+            self.tokened,
             self.first_trial,
             self.first_reason,
         )

@@ -13,7 +13,7 @@ from fairtrial.model.trial import Trial
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import to_json, to_micros, to_text
 from fairtrial.store.database import Database
-from fairtrial.store.folding import Decided, ExperimentSum, RowSum
+from fairtrial.store.folding import Decided, ExperimentSum, RowSum, TrialFacts
 from fairtrial.store.statements import Statements
 from fairtrial.store.superseding import Superseder
 from fairtrial.store.tables import TRIALS_A_ROW
@@ -51,6 +51,8 @@ def _body(trial: Trial) -> bytes:
     body: dict[str, Any] = {"output": trial.output}
     if trial.metrics:
         body["metrics"] = trial.metrics
+    if trial.at_fault is not None:
+        body["at_fault"] = trial.at_fault
     if trial.spans:
         body["spans"] = trial.spans
     if trial.process is not None:
@@ -119,12 +121,15 @@ class _Batch:
         added = RowSum()
         for trial, _ in items:
             added.add(
-                trial.key.trial,
-                trial.verdict,
-                trial.score,
-                trial.duration_s,
-                trial.cost_usd,
-                to_text(trial.reason),
+                TrialFacts(
+                    trial.key.trial,
+                    trial.verdict,
+                    trial.score,
+                    trial.duration_s,
+                    trial.cost_usd,
+                    None if trial.tokens is None else trial.tokens.total,
+                    to_text(trial.reason),
+                )
             )
         self._sum.add_trials(added)
         row, passed, failed, undecided = self._run.add_to_row.first(
@@ -163,6 +168,7 @@ class _Batch:
                 trial.tries,
                 str(trial.seed),
                 trial.cost_usd,
+                None if trial.tokens is None else trial.tokens.total,
             )
         )
         self._bodies.append((trial_id, *body))

@@ -47,6 +47,7 @@ _staged = Table(
     Column("case_id", String, nullable=False),
     Column("condition", String, nullable=False),
     Column("split", String),
+    Column("tags", String),
     Column("digest", LargeBinary, nullable=False),
     Column("inline", LargeBinary),
     Column("blob", String),
@@ -100,7 +101,7 @@ class Staging:
         self._connection.execute(contents.on_conflict_do_nothing(index_elements=["digest"]))
         self._connection.execute(
             version_case.insert().from_select(
-                ["version_id", "position", "content_id", "case_id", "condition", "split"],
+                ["version_id", "position", "content_id", "case_id", "condition", "split", "tags"],
                 self._cases(version),
             )
         )
@@ -113,6 +114,7 @@ class Staging:
             _staged.c.case_id,
             _staged.c.condition,
             _staged.c.split,
+            _staged.c.tags,
         ).join(case_content, case_content.c.digest == _staged.c.digest)
 
     def _row(self, case: Case) -> tuple[Any, ...]:
@@ -136,7 +138,9 @@ class Staging:
         self.n_cases += 1
         # Kept as written, not as hashed, so that the keys of an input stay in their order.
         inline, blob = self._blobs.pack(to_json(content), _INLINE_LIMIT)
-        return position, case.id, case.condition, case.split, digest.digest(), inline, blob
+        tags = to_json(case.tags).decode() if case.tags else None
+        named = (position, case.id, case.condition, case.split, tags)
+        return (*named, digest.digest(), inline, blob)
 
     def _refuse_twins(self) -> None:
         statement = (

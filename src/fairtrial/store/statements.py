@@ -41,6 +41,8 @@ ROW_SUMS = (
     "duration_s",
     "cost_usd",
     "costed",
+    "tokens",
+    "tokened",
     "first_trial",
     "first_reason",
 )
@@ -125,6 +127,7 @@ class Statements:
                 trial.c.score,
                 trial.c.duration_s,
                 trial.c.cost_usd,
+                trial.c.tokens,
                 trial.c.reason,
             ).where(trial.c.id.between(bindparam("first"), bindparam("last"))),
             self._dialect,

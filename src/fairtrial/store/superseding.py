@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlalchemy.engine.interfaces import DBAPICursor
 
 from fairtrial.store.codec import to_json
-from fairtrial.store.folding import Decided, ExperimentSum, RowSum
+from fairtrial.store.folding import Decided, ExperimentSum, RowSum, TrialFacts
 from fairtrial.store.statements import Statements
 from fairtrial.store.tables import TRIALS_A_ROW, score, trial
 
@@ -61,7 +61,7 @@ class Superseder:
         total = RowSum()
         first = row * TRIALS_A_ROW
         for values in self._run.row_trials.all(self._cursor, (first, first + TRIALS_A_ROW - 1)):
-            total.add(*values)
+            total.add(TrialFacts(*values))
         self._run.set_row.run(self._cursor, (*total.columns(), row))
         return total.passed, total.failed
 

@@ -67,9 +67,13 @@ class CommandTask:
 
     async def run(self, call: TaskCall) -> TaskResult:
         """Run the program for one case."""
+        return self.result(await self.execute(call), call.time_limit_s)
+
+    async def execute(self, call: TaskCall) -> ProcessResult:
+        """Run the program for one case, and return how it ended."""
         told = request_envelope(call) if self.options.envelope else call.case.input
         program = self.program
-        ended = await self.workspace.run(
+        return await self.workspace.run(
             ProcessCall(
                 argv=program.argv,
                 stdin=json_bytes(told) + b"\n",
@@ -79,7 +83,6 @@ class CommandTask:
                 max_output_bytes=self.options.max_output,
             )
         )
-        return self._result(ended, call.time_limit_s)
 
     async def close(self) -> None:
         """Do nothing: whoever built the workspace closes it."""
@@ -99,8 +102,9 @@ class CommandTask:
                 f"which is {program.cwd}",
             )
 
-    def _result(self, ended: ProcessResult, limit_s: float | None) -> TaskResult:
-        ending = self._bad_ending(ended, limit_s)
+    def result(self, ended: ProcessResult, limit_s: float | None) -> TaskResult:
+        """Return what a program that has ended says."""
+        ending = self.bad_ending(ended, limit_s)
         stdout = ended.stdout[:_KEPT_OF_TOO_MUCH] if ended.truncated else ended.stdout
         try:
             answer = self._answer(stdout)
@@ -125,7 +129,8 @@ class CommandTask:
             ) from None
         return TaskResult(text.removesuffix("\n"))
 
-    def _bad_ending(self, ended: ProcessResult, limit_s: float | None) -> str | None:
+    def bad_ending(self, ended: ProcessResult, limit_s: float | None) -> str | None:
+        """Return how a program ended badly; None when it ended well."""
         if ended.timed_out:
             return over_limit(limit_s)
         if ended.truncated:

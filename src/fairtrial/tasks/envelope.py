@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import msgspec
 
-from fairtrial.model.errors import TaskError
+from fairtrial.model.errors import InfraError, TaskError
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskCall, TaskResult, Tokens
 from fairtrial.model.wording import excerpt
@@ -33,6 +33,8 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     metrics: dict[str, float] | None = None
     spans: tuple[dict[str, Any], ...] | None = None
     error: Annotated[str, msgspec.Meta(min_length=1)] | None = None
+    infra: Literal["rate_limit", "server", "network", "setup", "login"] | None = None
+    retry_after_s: _Amount | None = None
 
 
 _ANSWERS = msgspec.json.Decoder(_Answer)
@@ -73,6 +75,7 @@ def read_envelope(data: bytes | str, source: str) -> TaskResult:
 
     Raises:
         TaskError: it is not JSON, or does not fit the schema.
+        InfraError: it says that the world around the task failed.
     """
     try:
         answer = _ANSWERS.decode(data)
@@ -80,6 +83,9 @@ def read_envelope(data: bytes | str, source: str) -> TaskResult:
         raise TaskError(
             f"bad envelope on {source}: {_sentence(error)}; it begins: {excerpt(data)}"
         ) from None
+    if answer.infra is not None:
+        reason = answer.error or f"the task met a problem of kind {answer.infra}"
+        raise InfraError(reason, kind=answer.infra, retry_after=answer.retry_after_s)
     if answer.output is msgspec.UNSET and answer.error is None:
         raise TaskError(
             f"bad envelope on {source}: it has neither 'output' nor 'error'; "

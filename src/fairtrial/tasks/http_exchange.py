@@ -63,8 +63,7 @@ class HttpTask:
         except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
             if scope.expired():
                 raise TrialTimeout(over_limit(call.time_limit_s)) from None
-            detail = f"{type(error).__name__}: {error}".removesuffix(": ")
-            reason = self.plan.hide(f"{self.plan.shown}: {detail}")
+            reason = self.plan.hide(f"{self.plan.shown}: {_detail(error)}")
             raise InfraError(reason, kind="network") from None
         problem = problem_of(response, self.plan.shown)
         if problem is not None:
@@ -161,3 +160,9 @@ def _becomes_get(status: int, method: str) -> bool:
 def _data(payload: bytes | None) -> bytes | io.BytesIO | None:
     # A large body as one piece would hold up the loop, so aiohttp wants it as a file.
     return payload if payload is None or len(payload) < 2**20 else io.BytesIO(payload)
+
+
+def _detail(error: aiohttp.ClientError | OSError) -> str:
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return f"cannot connect: {error.os_error.strerror or error.os_error}"
+    return f"{type(error).__name__}: {error}".removesuffix(": ")

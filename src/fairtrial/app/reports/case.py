@@ -1,4 +1,4 @@
-"""What `exp show --case` says: every trial of one case, in full."""
+"""What `exp show --case` says: one case and every trial of it, in full."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from fairtrial.app.reports.informing import Informing
 from fairtrial.interchange.experiment_exports.export import trial_json
+from fairtrial.model.case import Case
 from fairtrial.model.experiment import ExperimentState
 from fairtrial.model.json import Json
 from fairtrial.model.trial import Trial
@@ -15,22 +16,25 @@ from fairtrial.model.trial import Trial
 
 @dataclass(frozen=True, slots=True)
 class CaseReport(Informing):
-    """Every trial of one case.
+    """One case and every trial of it.
 
     Attributes:
         state: The experiment.
         trials: The case's trials, by condition, arm and number.
+        cases: The case under each of its conditions.
     """
 
     schema: ClassVar[str] = "fairtrial.case/1"
 
     state: ExperimentState
     trials: Sequence[Trial]
+    cases: Sequence[Case]
 
     def json(self) -> dict[str, Json]:
         """Return the report as one JSON object."""
         return {
             "schema": self.schema,
             "experiment": self.state.experiment.id,
+            "cases": [case.content() for case in self.cases],
             "trials": [trial_json(trial) for trial in self.trials],
         }

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
 
 from fairtrial.app.reports.facts import grader_json, rate_json, row_json, state_json
+from fairtrial.app.reports.gate import GateReport
 from fairtrial.interchange.experiment_exports.export import trial_json
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.experiment import ExperimentState, GraderTotals, Status
@@ -37,6 +39,7 @@ class ExperimentReport:
         problems: Trials with a cause (task, limit, infra, …), the first few of each.
         next_steps: Command lines worth trying now, each with what it does.
         note: What is unusual about this report, if anything.
+        gate: What the rules of its spec say; None when it has none.
     """
 
     schema: ClassVar[str] = "fairtrial.experiment/1"
@@ -51,11 +54,13 @@ class ExperimentReport:
     problems: Mapping[Cause, Sequence[Trial]]
     next_steps: Sequence[tuple[str, str]]
     note: str | None = None
+    gate: GateReport | None = None
 
     @property
     def exit_code(self) -> ExitCode:
-        """0, unless the run was interrupted or says nothing about quality."""
-        return exit_code(self.state)
+        """0, unless the run was interrupted, says nothing about quality, or its gate holds it."""
+        code = exit_code(self.state)
+        return code if code or self.gate is None else self.gate.exit_code
 
     def json(self) -> dict[str, Json]:
         """Return the report as one JSON object."""
@@ -74,6 +79,7 @@ class ExperimentReport:
             },
             "next_steps": [{"command": c, "does": does} for c, does in self.next_steps],
             "note": self.note,
+            "gate": None if self.gate is None else self.gate.facts(),
             "exit_code": self.exit_code,
         }
 
@@ -108,16 +114,17 @@ def experiment_report(
     def rows(only: str | None, order: str = "key") -> Sequence[Row]:
         return store.rows(experiment.id, RowQuery(only=only, order=order, limit=SHOWN))
 
+    failed = rows("failed")
     return ExperimentReport(
         state=state,
         pass_rate=pass_rate(store.outcome_counts(experiment.id)),
         graders=store.grader_totals(experiment.id),
-        failed_rows=rows("failed"),
+        failed_rows=failed,
         n_failed_rows=store.n_rows(experiment.id, RowQuery(only="failed")),
         flaky_rows=rows("flaky"),
         slowest_rows=rows(None, "slowest"),
         problems={cause: _with(store, experiment.id, cause) for cause in state.totals.causes},
-        next_steps=_next_steps(state),
+        next_steps=_next_steps(state, failed),
         note=note or _why_no_verdict(state),
     )
 
@@ -127,17 +134,24 @@ def _with(store: ExperimentStore, experiment_id: str, cause: Cause) -> Sequence[
     return list(islice(trials, SHOWN))
 
 
-def _next_steps(state: ExperimentState) -> Sequence[tuple[str, str]]:
+def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple[str, str]]:
     name = state.experiment.id
     totals = state.totals
     steps = []
-    if state.status is not Status.FINISHED:
+    if state.experiment.regrade_of is not None:
+        steps.append((f"fairtrial exp show {state.experiment.regrade_of}", "see the original"))
+    elif state.status is not Status.FINISHED:
         steps.append((f"fairtrial exp run --resume {name}", "run what is left"))
     elif totals.causes.get(Cause.TASK) or totals.causes.get(Cause.INFRA):
         command = f"fairtrial exp run --resume {name} --retry-errors"
         steps.append((command, "run the trials that ended in an error again"))
-    if totals.failed:
-        steps.append((f"fairtrial exp export {name} --to html", "read every failure"))
-    if state.experiment.trials == 1 and state.status is Status.FINISHED:
+    if failed:
+        case_id = shlex.quote(failed[0].key.case_id)
+        steps.append((f"fairtrial exp show {name} --case {case_id}", "read one failure in full"))
+        steps.append(
+            (f"fairtrial exp export {name} --to html -o report.html", "read all of them on a page")
+        )
+    ran = state.status is Status.FINISHED and state.experiment.regrade_of is None
+    if state.experiment.trials == 1 and ran and judged(state):
         steps.append(("fairtrial exp run SPEC --trials 3", "see which cases pass only sometimes"))
     return steps

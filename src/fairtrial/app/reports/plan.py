@@ -11,6 +11,25 @@ from fairtrial.model.json import Json
 
 
 @dataclass(frozen=True, slots=True)
+class SmallestEffect:
+    """The smallest difference that a comparison of two runs of one size shows.
+
+    Attributes:
+        effect: Difference of the pass rates, as a share; None when nothing can be counted on.
+        power: How often it is seen.
+        alpha: How often, at most, one is seen although there is none.
+        flip_rate: What is assumed: how often a verdict flips without any change.
+        assumption: Where that comes from, in words.
+    """
+
+    effect: float | None
+    power: float
+    alpha: float
+    flip_rate: float
+    assumption: str
+
+
+@dataclass(frozen=True, slots=True)
 class PlanReport(Informing):
     """What would run; nothing did.
 
@@ -26,6 +45,7 @@ class PlanReport(Informing):
         seed: Seed of the order.
         identity: What makes two runs the same experiment.
         first: The first trials in order: case id, condition, arm, trial.
+        smallest_effect: What a comparison with another run of this size would show.
         resumes: The experiment that would be continued.
     """
 
@@ -42,6 +62,7 @@ class PlanReport(Informing):
     seed: int
     identity: str
     first: Sequence[tuple[str, str, str, int]]
+    smallest_effect: SmallestEffect
     resumes: str | None = None
 
     def json(self) -> dict[str, Json]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,7 +11,7 @@ from typing import ClassVar
 from fairtrial.analysis.progress import eta_s
 from fairtrial.app.reports.facts import state_json
 from fairtrial.app.reports.informing import Informing
-from fairtrial.model.experiment import ExperimentState, Status
+from fairtrial.model.experiment import Experiment, ExperimentState, Status
 from fairtrial.model.json import Json
 
 
@@ -63,8 +65,24 @@ def expected_cost(state: ExperimentState) -> float | None:
 
 
 def resume_command(state: ExperimentState) -> str | None:
-    """Return the command that runs what is left; None while it runs, or when nothing is left."""
+    """Return the command that runs what is left.
+
+    None while it runs, when nothing is left, and for pairs of measurements: those of another day
+    are others.
+    """
     at_work = state.status is Status.RUNNING and state.alive is not False
-    if at_work or state.status is Status.FINISHED:
+    if at_work or state.status is Status.FINISHED or state.experiment.measured:
         return None
+    if state.experiment.regrade_of is not None:
+        return regrade_command(state.experiment)
     return f"fairtrial exp run --resume {state.experiment.id}"
+
+
+def regrade_command(experiment: Experiment) -> str:
+    """Return the command that grades the same outputs with the same graders from the start."""
+    graders = [
+        f"-g {shlex.quote(json.dumps(grader, ensure_ascii=False, separators=(',', ':')))}"
+        for grader in experiment.spec["graders"]
+    ]
+    words = [f"fairtrial exp regrade {experiment.regrade_of} --replace-graders", *graders]
+    return " ".join(words)

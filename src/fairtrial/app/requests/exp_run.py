@@ -83,6 +83,9 @@ class Request:
     seed: NotNegative | None = option(None, metavar="N")
     """Seed of the order and of each trial's own seed (default: drawn, and recorded); with --sample
     also of the draw (default there: 0)"""
+    gate: tuple[Mapping[str, Any], ...] = option((), hidden=True)
+    """Rules of a release gate: they are held against the run when it ends, and `exp gate` holds
+    them against it again"""
     selection: Selection = group(Selection)
     limits: Limits = group(Limits)
     resume: str | None = option(None, metavar="EXPERIMENT", bare=NEWEST)

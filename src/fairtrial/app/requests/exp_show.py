@@ -18,7 +18,7 @@ class Request:
     experiment: str = option(positional=True)
     """Experiment id, prefix or name"""
     case: str | None = option(None, metavar="ID")
-    """Show every trial of this case in full: output, scores and reasons"""
+    """Show this case and every trial of it in full: input, output, scores and reasons"""
 
 
 EXAMPLES = (

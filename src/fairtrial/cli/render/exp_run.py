@@ -7,10 +7,10 @@ import json
 from rich.console import Console
 
 from fairtrial.app.reports.experiment import ExperimentReport
-from fairtrial.app.reports.plan import PlanReport
+from fairtrial.app.reports.plan import PlanReport, SmallestEffect
 from fairtrial.cli.render.experiment import render_experiment
 from fairtrial.cli.render.lines import line
-from fairtrial.cli.render.words import counted
+from fairtrial.cli.render.words import counted, percent, points
 from fairtrial.model.json import Json
 
 
@@ -47,6 +47,21 @@ def _plan(report: PlanReport, console: Console) -> None:
     ]
     for name, text in lines:
         line(console, f"  {name:<16} {text}")
+    line(console, _visible(report.smallest_effect))
+
+
+def _visible(found: SmallestEffect) -> str:
+    if found.effect is None:
+        what = "Too few cases: compared with another such run, no difference can be counted on."
+    else:
+        what = (
+            f"Compared with another such run, it shows a difference of {points(found.effect)} or "
+            f"more {100 * found.power:g}% of the time."
+        )
+    return (
+        f"{what} Assumed: {percent(found.flip_rate)} of verdicts flip without any change "
+        f"({found.assumption})."
+    )
 
 
 def _limit(name: str, value: Json) -> str:

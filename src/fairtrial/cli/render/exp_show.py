@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from rich.console import Console
 
@@ -10,21 +11,39 @@ from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.cli.render.experiment import render_experiment
 from fairtrial.cli.render.lines import block, line
-from fairtrial.cli.render.words import duration, money, number
+from fairtrial.cli.render.words import duration, money, number, quantity
+from fairtrial.model.case import Case
 from fairtrial.model.json import Json
 from fairtrial.model.trial import Trial
 
+if TYPE_CHECKING:
+    from fairtrial.app.reports.metrics import MetricsReport
+
 LONGEST = 4_000
-"""Characters of an output that are shown; `--json` has it whole."""
+"""Characters of an input or output that are shown; `--json` has it whole."""
 
 
-def render(report: ExperimentReport | CaseReport, console: Console) -> None:
-    """Print an experiment's summary, or every trial of one case."""
+def render(report: ExperimentReport | CaseReport | MetricsReport, console: Console) -> None:
+    """Print an experiment's summary, or one case and every trial of it."""
     if isinstance(report, ExperimentReport):
         render_experiment(report, console)
-        return
-    for trial in report.trials:
-        _trial(trial, console)
+    elif isinstance(report, CaseReport):
+        for case in report.cases:
+            _case(case, console)
+        for trial in report.trials:
+            _trial(trial, console)
+    else:
+        from fairtrial.cli.render import exp_metrics  # noqa: PLC0415  # loads numpy
+
+        exp_metrics.render(report, console)
+
+
+def _case(case: Case, console: Console) -> None:
+    line(console, f"{case.key}", "bold")
+    _value("input", case.input, console)
+    if case.expected is not None:
+        _value("expected", case.expected, console)
+    console.print()
 
 
 def _trial(trial: Trial, console: Console) -> None:
@@ -37,18 +56,24 @@ def _trial(trial: Trial, console: Console) -> None:
     line(console, f"{trial.key.case_key}  trial {trial.key.trial}: {', '.join(parts)}", "bold")
     if trial.reason:
         line(console, f"  {trial.reason}")
+    for name, value in trial.metrics.items():
+        line(console, f"  {name} {quantity(name, value)}")
     for score in trial.scores:
         mark = {True: "✓", False: "✗", None: "?"}[score.passed]
         reason = f"  {score.reason}" if score.reason else ""
         line(console, f"  {mark} {score.grader} {number(score.value)}{reason}")
-    line(console, "  output")
-    text = trial.output if isinstance(trial.output, str) else _pretty(trial.output)
-    block(console, text[:LONGEST] + (" … (cut)" if len(text) > LONGEST else ""))
+    if trial.output is not None or trial.cause is None:
+        _value("output", trial.output, console)
     if trial.process and trial.process.stderr_tail:
         line(console, "  end of standard error")
         block(console, trial.process.stderr_tail.rstrip())
     console.print()
 
 
-def _pretty(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+def _value(title: str, value: Json, console: Console) -> None:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
+    if not text:
+        line(console, f"  {title}  (empty)")
+        return
+    line(console, f"  {title}")
+    block(console, text[:LONGEST] + (" … (cut)" if len(text) > LONGEST else ""))

@@ -16,9 +16,9 @@ from fairtrial.model.experiment import ExperimentState, Status
 
 
 def render(report: StatusReport, console: Console) -> None:
-    """Print how each run stands, and how to go on with those that stopped."""
+    """Print how each experiment stands, and how to go on with those that stopped."""
     if not report.states:
-        line(console, "Every run is finished. See them with: fairtrial exp list")
+        line(console, "Every experiment is finished. See them with: fairtrial exp list")
     for state in report.states:
         _run(state, console)
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 from rich.console import Console
 
 from fairtrial.app.reports.experiment import ExperimentReport
+from fairtrial.cli.render.gate import render_gate
 from fairtrial.cli.render.lines import line, more, section, table
 from fairtrial.cli.render.words import counted, duration, money, number, percent, when
 from fairtrial.model.experiment import Status
+from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
 
 CAUSES = {
@@ -29,11 +31,13 @@ def render_experiment(
         line(console, report.note, "yellow")
     _headline(report, console)
     _rate(report, console)
-    _graders(report, console)
+    render_graders(report, console)
     _failures(report, console)
     _flaky(report, console)
     _problems(report, console)
     _slowest(report, console)
+    if report.gate is not None:
+        render_gate(report.gate, console)
     if next_steps:
         _next(report, console)
 
@@ -87,7 +91,8 @@ def interval_bar(low: float, estimate: float, high: float) -> str:
     return f"0% {''.join(cells)} 100%"
 
 
-def _graders(report: ExperimentReport, console: Console) -> None:
+def render_graders(report: ExperimentReport, console: Console) -> None:
+    """Print each grader's mean, how many trials it scored, and how many passed it."""
     if report.graders:
         console.print()
         rows = [
@@ -104,7 +109,9 @@ def _graders(report: ExperimentReport, console: Console) -> None:
 
 def _failures(report: ExperimentReport, console: Console) -> None:
     if report.n_failed_rows:
-        section(console, f"Failed in at least one trial: {counted(report.n_failed_rows, 'case')}")
+        several = report.state.experiment.trials > 1
+        title = "Failed in at least one trial" if several else "Failed"
+        section(console, f"{title}: {counted(report.n_failed_rows, 'case')}")
         for row in report.failed_rows:
             reason = f"  {row.first_reason}" if row.first_reason else ""
             line(console, f"  {row.key}  {row.passed}/{row.decided} passed{reason}", cut=True)
@@ -125,10 +132,15 @@ def _problems(report: ExperimentReport, console: Console) -> None:
         title, meaning = CAUSES[cause]
         total = report.state.totals.causes[cause]
         section(console, f"{title}: {counted(total, 'trial')} ({meaning})")
-        for trial in trials[:5]:
-            key = trial.key
-            line(console, f"  {key.case_key} trial {key.trial}  {trial.reason or ''}", cut=True)
-        more(console, total - len(trials[:5]))
+        by_reason: dict[str, list[Trial]] = {}
+        for trial in trials:
+            by_reason.setdefault(trial.reason or "", []).append(trial)
+        shown = list(by_reason.items())[:5]
+        for reason, alike in shown:
+            others = f" and {len(alike) - 1} more" if len(alike) > 1 else ""
+            key = alike[0].key
+            line(console, f"  {key.case_key} trial {key.trial}{others}  {reason}")
+        more(console, total - sum(len(alike) for _, alike in shown))
 
 
 def _slowest(report: ExperimentReport, console: Console) -> None:

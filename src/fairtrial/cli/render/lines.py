@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from collections.abc import Sequence
 
@@ -11,6 +12,10 @@ from rich.text import Text
 
 HARMFUL = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
 """Unicode categories: control, format, surrogate, private use, line and paragraph separators."""
+
+
+_ENDLESS = 100_000
+"""A width that no table reaches."""
 
 
 def harmless(text: str) -> str:
@@ -61,7 +66,8 @@ def more(console: Console, left: int) -> None:
 def table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table: a column whose name starts with `>` is aligned to the right.
 
-    The first column names the row and is never broken: it is there to be copied.
+    The first column names the row and is never broken: it is there to be copied. In a pipe or a
+    file no line is broken, however long: what reads it there goes by lines.
     """
     shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for position, column in enumerate(columns):
@@ -74,4 +80,9 @@ def table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]
         )
     for row in rows:
         shown.add_row(*(Text(harmless(cell)) for cell in row))
-    console.print(shown)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        width, console.width = console.width, _ENDLESS
+        console.print(shown)
+        console.width = width
+    else:
+        console.print(shown)

@@ -10,6 +10,11 @@ def percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f}%"
 
 
+def points(share: float) -> str:
+    """Return a difference of rates in percentage points."""
+    return f"{100 * share:.3g} percentage points"
+
+
 def money(usd: float | None) -> str:
     """Return US dollars with as many digits as matter, or a dash where unknown."""
     if usd is None:
@@ -45,3 +50,21 @@ def when(moment: datetime) -> str:
 def counted(n: int, one: str, many: str | None = None) -> str:
     """Return a count with its noun."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def quantity(name: str, value: float | None) -> str:
+    """Return a measured value in the unit that its name ends with: `_s` or `_bytes`."""
+    if value is None:
+        return "–"
+    size = abs(value)
+    if name.endswith("_s"):
+        if size >= 60:
+            return f"{value:,.0f} s"
+        scale, unit = (1.0, "s") if size >= 1 else (1e3, "ms") if size >= 1e-3 else (1e6, "µs")
+        return f"{scale * value:.3g} {unit}"
+    if name.endswith("_bytes"):
+        for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+            if size >= scale:
+                return f"{value / scale:.3g} {unit}"
+        return f"{value:.0f} B"
+    return f"{value:,.0f}" if 1000 <= size < 1e9 else f"{value:.4g}"

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.experiment import ExperimentState, GraderTotals
 from fairtrial.model.json import Json
 from fairtrial.model.trial import Trial
@@ -23,12 +25,14 @@ class ExperimentExport:
         rate: The pass rate over cases.
         trials: Yields all its trials, ordered by case, condition, arm and trial number, from the
             first on at each call.
+        cases: Yields those of its cases that have the given keys.
     """
 
     state: ExperimentState
     graders: Sequence[GraderTotals]
     rate: Rate
     trials: Callable[[], Iterator[Trial]]
+    cases: Callable[[AbstractSet[CaseKey]], Iterator[Case]]
 
 
 def trial_json(trial: Trial) -> dict[str, Json]:
@@ -64,6 +68,7 @@ def trial_json(trial: Trial) -> dict[str, Json]:
         "process": None if trial.process is None else dataclasses.asdict(trial.process),
         "tries": trial.tries,
         "seed": trial.seed,
+        "at_fault": trial.at_fault,
     }
 
 

@@ -20,7 +20,9 @@ from fairtrial.interchange.experiment_exports.export import (
 )
 from fairtrial.interchange.experiment_exports.folding import FoldedRow, Outcome, fold, reason_of
 from fairtrial.interchange.experiment_exports.visible_text import one_line, preview
+from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.trial import Trial
+from fairtrial.model.verdict import Cause, Verdict
 from fairtrial.stats.proportion import Rate
 
 _ROWS_SHOWN = {
@@ -29,6 +31,14 @@ _ROWS_SHOWN = {
     Outcome.FLAKY: 250,
     Outcome.UNDECIDED: 250,
     Outcome.PASSED: 500,
+}
+_CAUSES = {
+    Cause.TASK: "the task itself failed",
+    Cause.LIMIT: "over the time limit",
+    Cause.INFRA: "infrastructure",
+    Cause.GRADER: "a grader could not answer",
+    Cause.UNDECIDABLE: "undecidable",
+    Cause.INTERNAL: "a defect of fairtrial",
 }
 _TRIALS_SHOWN = 5
 _OUTPUT_CHARACTERS = 2_000
@@ -60,7 +70,9 @@ def write(export: ExperimentExport, stream: TextIO) -> None:
         status=str(export.state.status),
         created=timestamp(export.state.experiment.created_at)[:16].replace("T", " "),
         picture=_Picture.of(export.rate),
+        causes=[(_CAUSES[cause], n) for cause, n in export.state.totals.causes.items()],
         rows=rows,
+        cases={case.key: _CaseView.of(case) for case in export.cases({row.key for row in rows})},
         counts={outcome: counts[outcome] for outcome in _ROWS_SHOWN if counts[outcome]},
         n_rows=counts.total(),
         style=Markup(style),  # noqa: S704  # our own file
@@ -90,12 +102,27 @@ class _Picture:
 
 
 @dataclass(frozen=True, slots=True)
+class _CaseView:
+    input: str
+    expected: str | None
+
+    @classmethod
+    def of(cls, case: Case) -> _CaseView:
+        """Return what the page shows of a case."""
+        return cls(
+            input=preview(case.input, _OUTPUT_CHARACTERS),
+            expected=None if case.expected is None else preview(case.expected, _OUTPUT_CHARACTERS),
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class _TrialView:
     number: int
     verdict: str
     reason: str | None
     scores: tuple[tuple[str, str, str, str], ...]
     output: str | None
+    stderr: str | None
     duration: str
     cost: str | None
 
@@ -116,13 +143,15 @@ class _TrialView:
                 for score in trial.scores
             ),
             output=None if trial.output is None else preview(trial.output, _OUTPUT_CHARACTERS),
-            duration=f"{trial.duration_s:.2f} s",
+            stderr=_stderr(trial),
+            duration=_duration(trial.duration_s),
             cost=None if trial.cost_usd is None else f"{trial.cost_usd:.4f} USD",
         )
 
 
 @dataclass(frozen=True, slots=True)
 class _RowView:
+    key: CaseKey
     name: str
     arm: str
     outcome: str
@@ -136,12 +165,13 @@ class _RowView:
     def of(cls, row: FoldedRow) -> _RowView:
         """Return what the page shows of a row."""
         return cls(
+            key=row.key,
             name=str(row.key),
             arm=row.arm,
             outcome=str(row.outcome),
             counts=row.counts,
             reason=row.first_reason or "",
-            duration=f"{sum(trial.duration_s for trial in row.trials) / len(row.trials):.2f} s",
+            duration=_duration(sum(trial.duration_s for trial in row.trials) / len(row.trials)),
             trials=tuple(_TrialView.of(trial) for trial in row.trials[:_TRIALS_SHOWN]),
             left_out=max(0, len(row.trials) - _TRIALS_SHOWN),
         )
@@ -157,6 +187,20 @@ def _choose(rows: Iterator[FoldedRow]) -> tuple[list[_RowView], Counter[Outcome]
         if counts[outcome] <= _ROWS_SHOWN[outcome]:
             chosen[outcome].append(_RowView.of(row))
     return [row for outcome in _ROWS_SHOWN for row in chosen[outcome]], counts
+
+
+def _stderr(trial: Trial) -> str | None:
+    """Return the end of a program's standard error, unless its trial passed."""
+    if trial.verdict is Verdict.PASSED or trial.process is None:
+        return None
+    tail = trial.process.stderr_tail.strip()
+    return preview(tail[-_OUTPUT_CHARACTERS:], _OUTPUT_CHARACTERS) if tail else None
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 0.001:
+        return "< 1 ms"
+    return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:,.1f} s"
 
 
 def _line(text: str) -> str:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fairtrial.model.case import CaseKey
 from fairtrial.model.errors import NotFoundError, StoreError
 from fairtrial.model.experiment import (
     Experiment,
@@ -454,3 +455,34 @@ class ExperimentStoreContract:
         last = a_trial("zz", scores=(Score("new", 0.5, passed=True),))
         store.experiments.record(experiment.id, [last], NOON)
         assert [*got, *reading] == [*trials, last]
+
+    def test_a_graders_passes_are_counted_by_row(
+        self, store: Store, experiment: Experiment
+    ) -> None:
+        """Missing scores do not count, nor do other graders, arms and experiments."""
+
+        def scores(passed: bool | None) -> tuple[Score, ...]:  # noqa: FBT001  # a fact, no switch
+            value = None if passed is None else float(passed)
+            return Score("exact", value, passed), Score("judge", 1.0, passed=True)
+
+        trials = [
+            a_trial("a", 1, scores=scores(True)),  # noqa: FBT003  # as above
+            a_trial("a", 2, scores=scores(False)),  # noqa: FBT003
+            a_trial("b", 1, scores=scores(None)),
+            a_trial(key=TrialKey("a", "default", "candidate", 1), scores=scores(True)),  # noqa: FBT003
+        ]
+        store.experiments.record(experiment.id, trials, NOON)
+        passes = store.experiments.grader_passes(experiment.id, MAIN_ARM, "exact")
+        assert passes == {CaseKey("a"): (1, 2)}
+        assert store.experiments.grader_passes(experiment.id, "candidate", "judge") == {
+            CaseKey("a"): (1, 1)
+        }
+        assert store.experiments.grader_passes(experiment.id, MAIN_ARM, "nobody") == {}
+
+    def test_the_newest_of_one_dataset(self, store: Store, experiment: Experiment) -> None:
+        """Other datasets are passed over, whatever their age."""
+        for number, dataset in ((2, "other"), (3, experiment.dataset)):
+            store.experiments.open_experiment(an_experiment(number, dataset=dataset), [])
+        found = store.experiments.newest(10, dataset=experiment.dataset)
+        ids = [state.experiment.id for state in found]
+        assert ids == [an_experiment(3).id, experiment.id]

@@ -202,6 +202,12 @@ def _trials() -> None:
         sqlite_where=sa.text("passed > 0 AND failed > 0"),
     )
     op.create_index(
+        "trial_row_slowest",
+        "trial_row",
+        ["experiment_id", sa.text("(duration_s / ((passed + failed + undecided) + 0.0))")],
+        sqlite_where=sa.text("duration_s >= 0"),
+    )
+    op.create_index(
         "trial_row_undecided",
         "trial_row",
         ["experiment_id", "case_id", "condition", "arm"],

@@ -1,0 +1,208 @@
+"""Whether two experiments measured the same thing, and if not, what differs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fairtrial.model.columns import ArmColumns, PairedRows
+from fairtrial.model.comparison import Problem
+from fairtrial.model.experiment import ExperimentState, Status
+from fairtrial.model.json import Json
+from fairtrial.stats.selection import failing_subset_gain
+
+_MUCH_LOST = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """One side to compare.
+
+    Attributes:
+        state: The experiment.
+        arm: Its arm.
+        label: What to call it.
+    """
+
+    state: ExperimentState
+    arm: str
+    label: str
+
+    @property
+    def partial(self) -> bool:
+        """Whether planned trials are missing."""
+        return self.state.status is not Status.FINISHED
+
+
+@dataclass(frozen=True, slots=True)
+class Comparability:
+    """What can be compared.
+
+    Attributes:
+        blocking: Why no row can be compared; empty when rows can.
+        warnings: What to beware of.
+        graders: Graders that mean the same on both sides.
+        scores: Whether main scores mean the same.
+        selection: Set when one side ran only what the other failed.
+        partial: Why a side is not whole; empty when both finished.
+    """
+
+    blocking: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+    graders: tuple[str, ...]
+    scores: bool
+    selection: Problem | None
+    partial: tuple[Problem, ...] = ()
+
+    @property
+    def why_blocked(self) -> str | None:
+        """Why no row can be compared, in one line."""
+        return "; ".join(problem.what for problem in self.blocking) or None
+
+
+def comparability(a: Input, b: Input, rows: PairedRows, *, force: bool) -> Comparability:
+    """Return what can be compared of two experiments.
+
+    Args:
+        a: The baseline.
+        b: The candidate.
+        rows: Their rows.
+        force: Compare what there is of an unfinished experiment.
+    """
+    shared = len(rows.pairs[0])
+    partial = [_unfinished(side) for side in (a, b) if side.partial]
+    limits = _time_limits(a, b)
+    graders, differing = _graders(a, b)
+    blocking = [*([] if force else partial), *limits, *differing]
+    blocked = tuple(Problem(p.what, shared, p.fix) for p in blocking)
+    selection = _selection(a, b, shared)
+    warnings = [
+        *(partial if force else []),
+        *([selection] if selection else []),
+        *_lost(a, b, rows),
+    ]
+    if shared == 0:
+        warnings.append(_nothing_shared(a, b))
+    if rows.changed:
+        warnings.append(
+            Problem(
+                "cases with the same id have another content in the two dataset versions",
+                len(rows.changed),
+                "run both on the same version",
+            )
+        )
+    specs = [_specs(side) for side in (a, b)]
+    same_scores = all(specs[0].get(n) == specs[1].get(n) for n in {**specs[0], **specs[1]})
+    return Comparability(blocked, tuple(warnings), graders, same_scores, selection, tuple(partial))
+
+
+def _unfinished(side: Input) -> Problem:
+    experiment, totals = side.state.experiment, side.state.totals
+    return Problem(
+        f"{side.label} is {side.state.status.value}: {totals.recorded:,} of "
+        f"{experiment.n_planned:,} trials are on record",
+        fix=f"finish it: fairtrial exp run --resume {experiment.id}, or compare what there is "
+        "with --force",
+    )
+
+
+def _time_limits(a: Input, b: Input) -> Sequence[Problem]:
+    limits = [side.state.experiment.policy.get("trial_timeout") for side in (a, b)]
+    if limits[0] == limits[1]:
+        return ()
+    texts = ["none" if limit is None else f"{limit:g} s" for limit in limits]
+    return (
+        Problem(
+            f"other time limit: {texts[0]} in {a.label}, {texts[1]} in {b.label}",
+            fix="run both with the same --trial-timeout",
+        ),
+    )
+
+
+def _specs(side: Input) -> Mapping[str, Mapping[str, Json]]:
+    found = side.state.experiment.spec.get("graders") or ()
+    return {str(grader["name"]): grader for grader in found if "name" in grader}
+
+
+def _graders(a: Input, b: Input) -> tuple[tuple[str, ...], Sequence[Problem]]:
+    """Return the graders that are alike, and a problem for each that decides and is not."""
+    before, after = _specs(a), _specs(b)
+    alike, problems = [], []
+    for name in {**before, **after}:
+        old, new = before.get(name), after.get(name)
+        if old is not None and old == new:
+            alike.append(name)
+        elif any(spec.get("required", True) for spec in (old, new) if spec is not None):
+            problems.append(_other_grader(name, old, new, (a.label, b.label)))
+    return tuple(alike), problems
+
+
+def _other_grader(
+    name: str,
+    old: Mapping[str, Json] | None,
+    new: Mapping[str, Json] | None,
+    labels: tuple[str, str],
+) -> Problem:
+    fix = "grade both with the same graders"
+    if old is None or new is None:
+        there, missing = (labels[1], labels[0]) if old is None else labels
+        return Problem(f"other graders: {name} is in {there} and not in {missing}", fix=fix)
+    keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
+    what = "judge model" if "model" in keys else "grader version"
+    changes = ", ".join(f"{key} {old.get(key)!r} → {new.get(key)!r}" for key in keys)
+    return Problem(f"other {what}: grader {name} has {changes}", fix=fix)
+
+
+def _selection(a: Input, b: Input, shared: int) -> Problem | None:
+    for chosen, chooser in ((b, a), (a, b)):
+        experiment = chooser.state.experiment
+        # A regrade holds the very outputs of its origin.
+        outputs_of = {experiment.id, experiment.spec.get("regrade_of")} - {None}
+        if chosen.state.experiment.spec.get("failing") in outputs_of:
+            return _regression_to_the_mean(chosen, chooser, shared)
+    return None
+
+
+def _regression_to_the_mean(chosen: Input, chooser: Input, shared: int) -> Problem:
+    trials = chooser.state.experiment.trials
+    # Pass chances that mostly sit near 0 and 1, and ones that are spread out more.
+    low, high = (failing_subset_gain(shape, shape, trials).estimate for shape in (0.1, 0.5))
+    return Problem(
+        f"{chosen.label} ran only the cases that {chooser.label} failed: with no change at all, "
+        f"about {100 * low:.0f} to {100 * high:.0f} % of them would pass by luck "
+        f"({low * shared:.0f} to {high * shared:.0f} of {shared})",
+        fix=f"run {chooser.label} on the same cases again, and compare with that run",
+    )
+
+
+def _lost(a: Input, b: Input, rows: PairedRows) -> Sequence[Problem]:
+    shares = (lost_share(rows.a), lost_share(rows.b))
+    found = [
+        Problem(
+            f"{100 * share:.0f} % of the trials of {side.label} have no verdict, "
+            "and what is lost may not be lost at random"
+        )
+        for side, share in zip((a, b), shares, strict=True)
+        if share is not None and share > _MUCH_LOST
+    ]
+    if None not in shares and abs((shares[0] or 0.0) - (shares[1] or 0.0)) > _MUCH_LOST:
+        found.append(Problem(f"{a.label} and {b.label} lost different shares of their trials"))
+    return found
+
+
+def lost_share(arm: ArmColumns) -> float | None:
+    """Return the share of an arm's trials without a verdict; None without trials."""
+    lost = sum(arm.undecided)
+    total = sum(arm.passed) + sum(arm.failed) + lost
+    return lost / total if total else None
+
+
+def _nothing_shared(a: Input, b: Input) -> Problem:
+    datasets = [
+        f"{side.state.experiment.dataset}@{side.state.experiment.dataset_number}" for side in (a, b)
+    ]
+    where = datasets[0] if datasets[0] == datasets[1] else " and ".join(datasets)
+    return Problem(
+        f"{a.label} and {b.label} share no case ({where})",
+        fix="run both on the same dataset and selection",
+    )

@@ -1,0 +1,143 @@
+"""From a comparison to a decision: the ship gate, the margin, and when neither may speak."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from fairtrial.analysis.comparing.compare import Compare
+from fairtrial.analysis.comparing.needed import more_fixes_needed
+from fairtrial.analysis.gate.ship import ShipRules, Validity, ship_gate
+from fairtrial.analysis.noninferiority import non_inferiority
+from fairtrial.analysis.paired import Ci
+from fairtrial.model.comparison import Change
+from fairtrial.model.decision import Decision, Outcome
+from fairtrial.stats.gate.net_gain import fewest_fixes
+
+COVERAGE_FLOOR = 0.9
+"""Share of the baseline's rows that a gate must have compared."""
+
+_STRICTEST_FIRST = (Outcome.NO_VERDICT, Outcome.TOO_FEW, Outcome.HOLD)
+
+
+def gate(found: Compare, rules: ShipRules) -> Decision:
+    """Return whether the candidate ships.
+
+    The gate refuses (no verdict) where it would judge another thing than the change: runs that are
+    not whole, rows that cannot be compared, a candidate that ran only a part of the baseline's
+    cases, or too little coverage.
+    """
+    refusals = _refusals(found)
+    if refusals:
+        return Decision(Outcome.NO_VERDICT, refusals, _evidence(found))
+    baseline, candidate = found.pairs.sums(found.pairs.counted)
+    needed = fewest_fixes(0, rules.harm_weight, rules.alpha)
+    single = min(float(baseline.trials.min()), float(candidate.trials.min())) < 2.0
+    if baseline.n < (needed if single else 2):
+        reason = (
+            f"{baseline.n} cases are too few: with none broken it takes {needed} fixed to ship"
+            if single
+            else "one case is too few to tell a gain from luck"
+        )
+        return Decision(Outcome.TOO_FEW, (reason,), _evidence(found), ("run more cases",))
+    counted = np.flatnonzero(found.pairs.counted)
+    clusters = None if found.clusters is None else found.clusters[counted]
+    decision = ship_gate(
+        baseline,
+        candidate,
+        case_ids=[str(found.pairs.key(position)) for position in counted.tolist()],
+        clusters=clusters,
+        rules=rules,
+        validity=Validity(selected_on_baseline=found.comparability.selection is not None),
+    )
+    advice = decision.advice
+    if decision.outcome is Outcome.HOLD and not single:
+        more = more_fixes_needed(baseline, candidate, rules, clusters)
+        if more:
+            advice = (
+                *advice,
+                f"you would need {more} more cases fixed in every trial, and no more broken",
+            )
+    return _held_if_selected(
+        replace(decision, evidence={**_evidence(found), **decision.evidence}, advice=advice), found
+    )
+
+
+def margin(found: Compare, largest_loss: float, ci: Ci = "auto") -> Decision:
+    """Return whether the candidate is no worse than a margin; ties do not pass for free.
+
+    Raises:
+        ArgumentError: the margin is not positive.
+    """
+    if not found.comparison.comparable:
+        return Decision(Outcome.NO_VERDICT, _why_nothing(found), _evidence(found))
+    decision = non_inferiority(found.cases, largest_loss, ci=ci)
+    return _held_if_selected(
+        replace(decision, evidence={**_evidence(found), **decision.evidence}), found
+    )
+
+
+def combined(decisions: tuple[Decision, ...]) -> Decision | None:
+    """Return one decision for several gates: the change ships when it passes each of them."""
+    if len(decisions) < 2:
+        return decisions[0] if decisions else None
+    outcome = next(
+        (strict for strict in _STRICTEST_FIRST if any(d.outcome is strict for d in decisions)),
+        Outcome.SHIP,
+    )
+    return Decision(
+        outcome,
+        # Those that decided come first.
+        tuple(
+            reason
+            for decision in sorted(decisions, key=lambda d: d.outcome is not outcome)
+            for reason in decision.reasons
+        ),
+        {key: value for decision in decisions for key, value in decision.evidence.items()},
+        tuple(text for decision in decisions for text in decision.advice),
+    )
+
+
+def _refusals(found: Compare) -> tuple[str, ...]:
+    comparison, checked = found.comparison, found.comparability
+    partial = tuple(problem.what for problem in checked.partial)
+    if partial:
+        return partial
+    if not comparison.comparable:
+        return _why_nothing(found)
+    dropped = comparison.counts[Change.DROPPED]
+    a, b = comparison.a, comparison.b
+    if dropped and a.dataset == b.dataset:
+        return (
+            f"{b.label} ran only a part: {dropped:,} of {a.rows:,} cases of {a.label} are missing",
+        )
+    share = comparison.coverage.share or 0.0
+    if share < COVERAGE_FLOOR:
+        reason = (
+            f"only {100 * share:.0f} % of the cases of {a.label} could be compared; "
+            f"a gate needs {100 * COVERAGE_FLOOR:.0f} %"
+        )
+        return (reason,)
+    return ()
+
+
+def _why_nothing(found: Compare) -> tuple[str, ...]:
+    problems = tuple(problem.what for problem in found.comparison.problems)
+    return problems or ("no case has a verdict on both sides",)
+
+
+def _held_if_selected(decision: Decision, found: Compare) -> Decision:
+    selection = found.comparability.selection
+    if selection is None:
+        return decision
+    outcome = Outcome.HOLD if decision.outcome is Outcome.SHIP else decision.outcome
+    advice = (selection.fix, *decision.advice) if selection.fix else decision.advice
+    return replace(
+        decision, outcome=outcome, reasons=(selection.what, *decision.reasons), advice=advice
+    )
+
+
+def _evidence(found: Compare) -> dict[str, object]:
+    coverage = found.comparison.coverage
+    return {"coverage": coverage.share, "coverage_floor": COVERAGE_FLOOR}

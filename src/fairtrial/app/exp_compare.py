@@ -1,0 +1,172 @@
+"""`exp compare`: two experiments beside each other, and whether B may ship."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from fairtrial.analysis.comparing.comparability import Input
+from fairtrial.analysis.comparing.compare import Compare, compare
+from fairtrial.analysis.comparing.deciding import combined, gate, margin
+from fairtrial.analysis.gate.ship import ShipRules
+from fairtrial.app.bench import Bench
+from fairtrial.app.judging_options import HumanLabels, Judges
+from fairtrial.app.reports.comparison import ComparisonReport
+from fairtrial.app.requests.exp_compare import Gate, Request
+from fairtrial.model.case import CaseKey
+from fairtrial.model.columns import PairedRows
+from fairtrial.model.decision import Decision
+from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.model.experiment import ExperimentState
+from fairtrial.model.json import canonical_json
+from fairtrial.stats.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from fairtrial.analysis.pairwise_judging import JudgedPairs
+    from fairtrial.app.opinions import Opinions
+
+_NAMED = 3
+"""Cases that a message names."""
+
+
+def exp_compare(bench: Bench, request: Request) -> ComparisonReport:
+    """Compare two experiments; with a gate or a margin, decide; with judges or labels, ask them.
+
+    Raises:
+        NotFoundError: there is no such experiment.
+        UsageError: an arm is not named or not there, A and B are the same, an option does not fit
+            the data, or a judge or a label makes no sense.
+        StoreError: the store cannot be read.
+    """
+    rules = _rules(request.ship)
+    opinions = _opinions(bench, request)
+    (a_state, a_arm), (b_state, b_arm) = (_found(bench, ref) for ref in (request.a, request.b))
+    if (a_state.experiment.id, a_arm) == (b_state.experiment.id, b_arm):
+        raise UsageError(
+            f"A and B are the same experiment, {a_state.experiment.id}",
+            fix="name another one; fairtrial exp list shows all",
+        )
+    labels = _labels((a_state, a_arm), (b_state, b_arm))
+    a, b = Input(a_state, a_arm, labels[0]), Input(b_state, b_arm, labels[1])
+    rows = bench.store.experiments.paired_rows(
+        (a_state.experiment.id, a_arm), (b_state.experiment.id, b_arm)
+    )
+    clusters = None if request.cluster is None else _clusters(bench, b, rows, request.cluster)
+    try:
+        found = compare(a, b, rows, force=request.force, clusters=clusters, ci=request.ci)
+    except ArgumentError as error:
+        raise UsageError(
+            str(error), where="--ci", fix="leave it out for the one that fits"
+        ) from None
+    judged, people = opinions.on(found, (a, b)) if opinions else (None, None)
+    decision = combined(_decisions(found, request, rules, judged))
+    return ComparisonReport(
+        found.comparison, decision, with_matrix=request.matrix, judged=judged, people=people
+    )
+
+
+def _opinions(bench: Bench, request: Request) -> Opinions | None:
+    if request.judges == Judges() and request.people == HumanLabels():
+        return None
+    # Most comparisons ask neither judges nor people, and do without these modules.
+    from fairtrial.app.opinions import Opinions  # noqa: PLC0415
+
+    return Opinions(bench, request.judges, request.people)
+
+
+def _rules(options: Gate) -> ShipRules:
+    given = {
+        "--lambda": options.harm_weight,
+        "--gate-alpha": options.gate_alpha,
+        "--tau": options.tau,
+    }
+    stray = [flag for flag, value in given.items() if value is not None]
+    if stray and not options.gate:
+        raise UsageError(f"{stray[0]} has no effect without --gate", fix="add --gate")
+    usual = ShipRules()
+    return ShipRules(
+        harm_weight=usual.harm_weight if options.harm_weight is None else options.harm_weight,
+        break_limit=usual.break_limit if options.tau is None else options.tau,
+        alpha=usual.alpha if options.gate_alpha is None else options.gate_alpha,
+    )
+
+
+def _decisions(
+    found: Compare, request: Request, rules: ShipRules, judged: JudgedPairs | None
+) -> tuple[Decision, ...]:
+    decisions = []
+    if request.ship.gate:
+        decisions.append(gate(found, rules))
+    if request.ship.gate and judged is not None:
+        from fairtrial.analysis.pairwise_judging import judges_gate  # noqa: PLC0415  # as above
+
+        decisions.append(judges_gate(judged, alpha=rules.alpha))
+    if request.margin is not None:
+        decisions.append(margin(found, request.margin, request.ci))
+    return tuple(decisions)
+
+
+def _found(bench: Bench, ref: str) -> tuple[ExperimentState, str]:
+    """Return the experiment and the arm that `EXPERIMENT` or `EXPERIMENT:ARM` names."""
+    store = bench.store.experiments
+    name, colon, arm = ref.rpartition(":")
+    try:
+        state = store.find(ref)
+        arm = ""
+    except NotFoundError:
+        if not colon:
+            raise
+        state = store.find(name)
+    experiment = state.experiment
+    if experiment.measured:
+        raise UsageError(
+            f"{experiment.name} measures commands and has no verdicts to compare",
+            fix=f"read it with: fairtrial exp show {experiment.id}",
+        )
+    if not arm and len(experiment.arms) == 1:
+        return state, experiment.arms[0]
+    if arm in experiment.arms:
+        return state, arm
+    arms = ", ".join(experiment.arms)
+    raise UsageError(
+        f"{experiment.name} has no arm {arm}" if arm else f"{experiment.name} has several arms",
+        why=f"its arms: {arms}",
+        fix=f"say which: {experiment.name}:{experiment.arms[-1]}",
+    )
+
+
+def _labels(a: tuple[ExperimentState, str], b: tuple[ExperimentState, str]) -> tuple[str, str]:
+    names = (a[0].experiment.name, b[0].experiment.name)
+    if names[0] != names[1]:
+        return names
+    return (a[1], b[1]) if a[1] != b[1] else ("A", "B")
+
+
+def _clusters(bench: Bench, side: Input, rows: PairedRows, key: str) -> Sequence[Hashable]:
+    """Return the metadata value of each shared row, as text."""
+    known = _metadata(bench, side, key)
+    ids, conditions = rows.a.case_ids, rows.a.conditions
+    keys = [CaseKey(ids[place], conditions[place]) for place in rows.pairs[0]]
+    missing = [case for case in keys if case not in known]
+    if missing:
+        named = ", ".join(str(case) for case in sorted(missing)[:_NAMED])
+        more = "" if len(missing) <= _NAMED else " …"
+        raise UsageError(
+            f"{len(missing):,} of {len(keys):,} cases have no {key!r} in their metadata",
+            where="--cluster",
+            why=f"they belong to no cluster: {named}{more}",
+            fix="give every case that field, or choose another",
+        )
+    return [known[case] for case in keys]
+
+
+def _metadata(bench: Bench, side: Input, key: str) -> Mapping[CaseKey, str]:
+    experiment = side.state.experiment
+    datasets = bench.store.datasets
+    version = datasets.version(f"{experiment.dataset}@{experiment.dataset_number}")
+    positions = bench.store.experiments.positions(experiment.id)
+    return {
+        case.key: canonical_json(case.metadata[key]).decode()
+        for case in datasets.cases(version, positions)
+        if case.metadata.get(key) is not None
+    }

@@ -1,0 +1,151 @@
+"""`exp regrade`: grades stored outputs again and says what flipped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from ulid import ULID
+
+from fairtrial.analysis.regrade import regrade_of
+from fairtrial.app.bench import Bench
+from fairtrial.app.grader_rounds import noise_of
+from fairtrial.app.provenance import provenance
+from fairtrial.app.regrading import Intent, Placed, case_loader, machinery_of, world_of
+from fairtrial.app.reports.experiment import experiment_report
+from fairtrial.app.reports.regrade import RegradeReport
+from fairtrial.app.requests.exp_regrade import Request
+from fairtrial.engine.plan import Arm, Plan, Policy
+from fairtrial.engine.regrade import Regrader, stored_leases
+from fairtrial.engine.run import Due, Machinery, run
+from fairtrial.graders.registry import grader_spec, grader_specs
+from fairtrial.model.errors import UsageError
+from fairtrial.model.experiment import Experiment, ExperimentState, Status
+from fairtrial.model.json import content_hash
+from fairtrial.stats.proportion import pass_rate
+from fairtrial.tasks.registry import task_spec
+
+
+def exp_regrade(bench: Bench, request: Request) -> RegradeReport:
+    """Grade the outputs of an experiment again and store the result as an experiment.
+
+    Raises:
+        NotFoundError: there is no such experiment.
+        UsageError: a grader is wrong, or no trial is on record.
+        StoreError: the store cannot be read or written.
+    """
+    store = bench.store.experiments
+    origin = store.find(request.experiment)
+    if origin.totals.recorded == 0:
+        raise UsageError(f"{origin.experiment.id} has no trial on record to grade")
+    intent = _intent(bench, request, origin)
+    machinery, regrader = machinery_of(bench, intent, request.k)
+    experiment = _experiment(bench, request, intent)
+    positions = [case.position for case in intent.plan.cases]
+    due = Due(
+        intent.plan,
+        experiment,
+        lambda: store.open_experiment(experiment, positions),
+        leases=lambda: stored_leases(
+            store.trials(origin.experiment.id), case_loader(bench, intent.plan)
+        ),
+    )
+    ending = run(due, machinery, world_of(bench, intent.plan), bench.control)
+    if ending.status is Status.FINISHED and origin.status is not Status.FINISHED:
+        _close_as_partial(bench, experiment.id, origin)
+    return _report(bench, origin, experiment.id, (machinery, regrader), request.k)
+
+
+def _intent(bench: Bench, request: Request, origin: ExperimentState) -> Intent:
+    experiment = origin.experiment
+    placed = _graders(bench, request, experiment)
+    dataset = bench.store.datasets.version(f"{experiment.dataset}@{experiment.dataset_number}")
+    outlines = tuple(bench.store.datasets.outline(dataset))
+    arms = experiment.spec["arms"].items()
+    plan = Plan(
+        dataset=dataset,
+        cases=tuple(outlines[p] for p in bench.store.experiments.positions(experiment.id)),
+        arms=tuple(Arm(name, task_spec(task, name)) for name, task in arms),
+        graders=tuple(grader.spec for grader in placed),
+        trials=experiment.trials,
+        seed=experiment.seed,
+        policy=Policy(concurrency=request.concurrency, retries=0, stop_after_infra=0),
+    )
+    return Intent(experiment, plan, placed)
+
+
+def _graders(bench: Bench, request: Request, origin: Experiment) -> tuple[Placed, ...]:
+    """Return the graders by name: a later one takes the place of an earlier one."""
+    found: dict[str, Placed] = {}
+    if request.spec is None and not request.replace_graders:
+        folders: Mapping[str, str] = origin.spec.get("grader_dirs", {})
+        for value in origin.spec["graders"]:
+            spec = grader_spec(value, "graders")
+            folder = Path(folders.get(spec.name, origin.spec["base_dir"]))
+            found[spec.name] = Placed(spec, folder)
+    where = str(request.spec) if request.spec else "--grader"
+    folder = bench.cwd if request.spec is None else request.spec.parent
+    for value in request.graders:
+        spec = grader_spec(value, where)
+        found[spec.name] = Placed(spec, folder)
+    if not found:
+        raise UsageError("no grader", where=where, fix="give one, e.g. --grader exact")
+    grader_specs([grader.spec.content() for grader in found.values()], where)
+    return tuple(found.values())
+
+
+def _experiment(bench: Bench, request: Request, intent: Intent) -> Experiment:
+    plan, origin = intent.plan, intent.origin
+    base_dir = origin.spec["base_dir"]
+    elsewhere = {g.spec.name: str(g.folder) for g in intent.placed if str(g.folder) != base_dir}
+    return Experiment(
+        id=f"exp_{ULID()}",
+        name=request.name or origin.name,
+        dataset=plan.dataset.dataset,
+        dataset_number=plan.dataset.number,
+        dataset_digest=plan.dataset.digest,
+        arms=origin.arms,
+        trials=origin.trials,
+        n_cases=origin.n_cases,
+        seed=origin.seed,
+        spec={
+            **plan.spec(),
+            "base_dir": base_dir,
+            **({"grader_dirs": elsewhere} if elsewhere else {}),
+            "regrade_of": origin.id,
+            **{key: origin.spec[key] for key in ("failing", "gate") if key in origin.spec},
+        },
+        policy=plan.policy.content(),
+        # Not that of a run: a resume must never find it.
+        identity=content_hash({"regrade_of": origin.id, "identity": plan.identity}),
+        provenance=provenance(bench.cwd, bench.environ),
+        created_at=bench.clock.now(),
+    )
+
+
+def _close_as_partial(bench: Bench, experiment_id: str, origin: ExperimentState) -> None:
+    """Close a regrade of a part of an experiment as what its original is: a part."""
+    status = Status.INTERRUPTED if origin.status is Status.RUNNING else origin.status
+    reason = f"its original is {origin.status.value}: only what was on record was graded"
+    bench.store.experiments.close_experiment(experiment_id, status, reason, bench.clock.now())
+
+
+def _report(
+    bench: Bench,
+    origin: ExperimentState,
+    experiment_id: str,
+    graded: tuple[Machinery, Regrader],
+    k: int,
+) -> RegradeReport:
+    machinery, regrader = graded
+    store = bench.store.experiments
+    recorded = store.recorded_keys(experiment_id)
+    before = (t for t in store.trials(origin.experiment.id) if t.key in recorded)
+    return RegradeReport(
+        origin=origin,
+        rate_before=pass_rate(store.outcome_counts(origin.experiment.id)),
+        experiment=experiment_report(store, store.find(experiment_id)),
+        regrade=regrade_of(zip(before, store.trials(experiment_id), strict=True)),
+        k=k,
+        noise=noise_of(machinery.graders, regrader.passes) if k > 1 else (),
+    )

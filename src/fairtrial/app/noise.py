@@ -1,0 +1,79 @@
+"""What is known of an unchanged agent's noise before a run."""
+
+from __future__ import annotations
+
+from fairtrial.analysis.planned_size import GUESSED_FLIP_RATE, Question, effect_of, noise_of
+from fairtrial.app.bench import Bench
+from fairtrial.app.reports.plan import SmallestEffect
+from fairtrial.app.reports.power import Noise
+from fairtrial.engine.plan import Plan
+from fairtrial.model.errors import UsageError
+from fairtrial.model.experiment import Experiment, Status
+from fairtrial.stats.variance import VarianceComponents
+
+MOST_FLIPS = 0.5
+"""A fair coin: nothing flips more often than half of the time, except by luck in few trials."""
+LOOKED_AT = 50
+"""Experiments, from the newest on, among which one of the same dataset is looked for."""
+
+
+def given_noise(flip_rate: float) -> Noise:
+    """Return the noise that a user said."""
+    return Noise(flip_rate, "given", "as you said")
+
+
+def guessed_noise() -> Noise:
+    """Return the noise of an ordinary agent."""
+    return Noise(GUESSED_FLIP_RATE, "guess", "a guess: measure yours with --trials 3")
+
+
+def noise_in(bench: Bench, ref: str) -> Noise:
+    """Return the noise that a stored experiment shows in its first arm.
+
+    Raises:
+        NotFoundError: there is no such experiment.
+        UsageError: it has one trial a case, or nothing that passes or fails.
+    """
+    experiment = bench.store.experiments.find(ref).experiment
+    if experiment.measured:
+        raise UsageError(f"{experiment.id} measures commands and has no pass rate", where="--from")
+    found = _components(bench, experiment)
+    if found is None or found.flip_rate is None:
+        raise UsageError(
+            f"{experiment.name} does not show how much a case varies",
+            where="--from",
+            why=found.reason if found else "none of its trials has a verdict",
+            fix="run it with --trials 3, or give a guess with --flip-rate",
+        )
+    return _noise(experiment, found, found.flip_rate)
+
+
+def smallest_effect_of(bench: Bench, plan: Plan) -> SmallestEffect:
+    """Return what a comparison of two runs of this size would show.
+
+    The noise is that of the newest finished experiment on the same dataset that shows any.
+    """
+    noise = _known_noise(bench, plan.dataset.dataset)
+    asked = Question(noise.flip_rate)
+    effect = effect_of(len(plan.cases), plan.trials, asked)
+    return SmallestEffect(effect, asked.power, asked.alpha, noise.flip_rate, noise.text)
+
+
+def _known_noise(bench: Bench, dataset: str) -> Noise:
+    for state in bench.store.experiments.newest(LOOKED_AT):
+        experiment = state.experiment
+        same = experiment.dataset == dataset and not experiment.measured
+        if same and experiment.trials > 1 and state.status is Status.FINISHED:
+            found = _components(bench, experiment)
+            if found is not None and found.flip_rate is not None:
+                return _noise(experiment, found, found.flip_rate)
+    return guessed_noise()
+
+
+def _components(bench: Bench, experiment: Experiment) -> VarianceComponents | None:
+    return noise_of(bench.store.experiments.outcome_counts(experiment.id, experiment.arms[0]))
+
+
+def _noise(experiment: Experiment, found: VarianceComponents, flip_rate: float) -> Noise:
+    text = f"from {experiment.name} ({experiment.id}), {found.n} cases with {found.trials:g} trials"
+    return Noise(min(flip_rate, MOST_FLIPS), "experiment", text, experiment.id)

@@ -1,0 +1,130 @@
+"""The pairwise judges of `exp compare`: built, asked, and held against people."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from fairtrial.analysis.comparing.comparability import Input
+from fairtrial.analysis.comparing.compare import Compare
+from fairtrial.analysis.labels import match_labels
+from fairtrial.analysis.pairwise_judging import JudgedPairs, People, judged_pairs
+from fairtrial.app.bench import Bench
+from fairtrial.app.counted_trials import counted_rows, decided_trials
+from fairtrial.app.judging_options import Judges
+from fairtrial.app.stored_cases import stored_cases
+from fairtrial.graders.pairwise.judge import PairwiseJudge
+from fairtrial.graders.pairwise.judging import Pace, judge_pairs
+from fairtrial.graders.pairwise.spec import pairwise_specs
+from fairtrial.interchange.label_files import read_winner_labels
+from fairtrial.model.case import CaseKey
+from fairtrial.model.errors import UsageError
+from fairtrial.model.json import Json
+from fairtrial.model.label import WinnerLabel
+from fairtrial.model.pairwise import Pair, PairwiseSpec
+from fairtrial.ports import Provider, SettingsStore, Surroundings
+from fairtrial.providers.registry import build_provider
+from fairtrial.workspaces.host.client import HostWorkspace
+
+TEST_SPLIT = "test"
+RETRIES = 3
+
+
+class Panel:
+    """The judges that a request names, ready to be asked: everything is checked before."""
+
+    def __init__(self, bench: Bench, options: Judges) -> None:
+        """Build the judges and read the labels.
+
+        Raises:
+            UsageError: a judge or a label makes no sense, or an option stands alone.
+            NotFoundError: a file does not exist.
+        """
+        _refuse_strays(options)
+        self._bench = bench
+        usual = Pace()
+        self._pace = usual if options.concurrency is None else Pace(options.concurrency)
+        self._retries = RETRIES if options.retries is None else options.retries
+        self._labels = _labels(bench, options.labels)
+        specs = pairwise_specs(options.pairwise, "--pairwise")
+        self._judges = [(spec, _provider(bench, spec)) for spec in specs]
+
+    def __bool__(self) -> bool:
+        return bool(self._judges)
+
+    def judge(self, found: Compare, sides: tuple[Input, Input]) -> JudgedPairs:
+        """Ask every judge about every row that counts.
+
+        Raises:
+            UsageError: a label fits several rows.
+            StoreError: the store failed.
+        """
+        keys = counted_rows(found)
+        people = self._people(found, keys)
+        pairs = _pairs(self._bench, keys, sides)
+        return judged_pairs(
+            [
+                (spec, judge_pairs(self._judge(spec, provider), pairs, self._kept, self._pace))
+                for spec, provider in self._judges
+            ],
+            people,
+        )
+
+    @property
+    def _kept(self) -> SettingsStore:
+        return self._bench.store.settings
+
+    def _judge(self, spec: PairwiseSpec, provider: Provider) -> PairwiseJudge:
+        return PairwiseJudge(
+            spec, provider, self._bench.clock, self._retries, lambda: secrets.token_hex(8)
+        )
+
+    def _people(self, found: Compare, keys: Mapping[CaseKey, int]) -> People | None:
+        if self._labels is None:
+            return None
+        matched = match_labels(self._labels, list(keys))
+        known = found.pairs.rows.labels
+        test = {key for key in keys if key in known and known[key].split == TEST_SPLIT}
+        winners = {key: label.winner for key, label in matched.labels.items()}
+        return People(winners, test, matched.unknown)
+
+
+def _refuse_strays(options: Judges) -> None:
+    given = {
+        "--labels": options.labels,
+        "--concurrency": options.concurrency,
+        "--retries": options.retries,
+    }
+    stray = next((flag for flag, value in given.items() if value is not None), None)
+    if stray is not None and not options.pairwise:
+        fix = "give the judge with --pairwise"
+        if stray == "--labels":
+            fix += "; labels of one arm's outputs are --labels-a and --labels-b"
+        raise UsageError(f"{stray} has no effect without --pairwise", fix=fix)
+
+
+def _labels(bench: Bench, path: Path | None) -> Sequence[WinnerLabel] | None:
+    return None if path is None else read_winner_labels(bench.path(path))
+
+
+def _provider(bench: Bench, spec: PairwiseSpec) -> Provider:
+    surroundings = Surroundings(bench.cwd, bench.environ, HostWorkspace(slots=1))
+    return build_provider(spec.provider, surroundings, f"judge {spec.name}")
+
+
+def _pairs(bench: Bench, keys: Mapping[CaseKey, int], sides: tuple[Input, Input]) -> list[Pair]:
+    a, b = (_first_outputs(bench, keys, side) for side in sides)
+    cases = stored_cases(bench, sides[1].state.experiment, keys.__contains__)
+    inputs = {case.key: case.input for case in cases}
+    return [Pair(key, inputs[key], a[key], b[key]) for key in keys]
+
+
+def _first_outputs(bench: Bench, keys: Mapping[CaseKey, int], side: Input) -> dict[CaseKey, Json]:
+    """Return the output of the first decided trial of each row."""
+    found: dict[CaseKey, Json] = {}
+    for trial in decided_trials(bench, side):
+        key = trial.key.case_key
+        if key in keys and key not in found:
+            found[key] = trial.output
+    return found

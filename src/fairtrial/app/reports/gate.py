@@ -1,0 +1,100 @@
+"""What `exp gate` says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from fairtrial.app.reports.baseline import baseline_json
+from fairtrial.app.reports.informing import Informing
+from fairtrial.model.baseline import Baseline
+from fairtrial.model.decision import Decision
+from fairtrial.model.errors import ExitCode
+from fairtrial.model.experiment import ExperimentState
+from fairtrial.model.gate_rule import RuleResult
+from fairtrial.model.json import Json
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """An experiment, held against rules.
+
+    Attributes:
+        state: The experiment and where it stands.
+        arm: The arm that was judged.
+        rules_of: Where the rules come from: `file`, `spec` or `project`.
+        baseline: What deltas were compared with; None when no rule is about them.
+        results: What each rule came to.
+        decision: Ship, hold, too few or no verdict.
+    """
+
+    schema: ClassVar[str] = "fairtrial.gate/1"
+
+    state: ExperimentState
+    arm: str
+    rules_of: str
+    baseline: Baseline | None
+    results: Sequence[RuleResult]
+    decision: Decision
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """That of the decision."""
+        return self.decision.exit_code
+
+    def json(self) -> dict[str, Json]:
+        """Return the report as one JSON object."""
+        return {"schema": self.schema, **self.facts(), "exit_code": self.exit_code}
+
+    def facts(self) -> dict[str, Json]:
+        """Return what it says, without its schema."""
+        return {
+            "experiment": self.state.experiment.id,
+            "name": self.state.experiment.name,
+            "arm": self.arm,
+            "rules_of": self.rules_of,
+            "baseline": None if self.baseline is None else baseline_json(self.baseline),
+            "decision": self.decision.outcome.value,
+            "reasons": list(self.decision.reasons),
+            "rules": [_result_json(result) for result in self.results],
+        }
+
+
+def _result_json(result: RuleResult) -> dict[str, Json]:
+    return {
+        "name": result.name,
+        "passed": result.passed,
+        "actual": result.actual,
+        "shown": result.shown,
+        "reason": result.reason,
+        "n_rows": len(result.rows),
+        "rows": [key._asdict() for key in result.rows],
+        "rule": dict(result.rule),
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class GateRulesReport(Informing):
+    """The rules of a project.
+
+    Attributes:
+        project: Its folder.
+        names: Each rule in words.
+        rules: The rules as they were written.
+    """
+
+    schema: ClassVar[str] = "fairtrial.gate_rules/1"
+
+    project: str
+    names: Sequence[str]
+    rules: Sequence[Mapping[str, Json]]
+
+    def json(self) -> dict[str, Json]:
+        """Return the report as one JSON object."""
+        return {
+            "schema": self.schema,
+            "project": self.project,
+            "names": list(self.names),
+            "rules": [dict(rule) for rule in self.rules],
+        }

@@ -1,0 +1,68 @@
+"""Options of `exp compare`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from fairtrial.app.judging_options import HumanLabels, Judges
+from fairtrial.schema.fields import group, option
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What a change must show to ship."""
+
+    gate: bool = option(default=False)
+    """Ship-or-hold decision: exit 0 when B wins enough without breaking what A solved, else 1; 2
+    for too few cases, 4 where the runs cannot be compared"""
+    harm_weight: Annotated[float, Meta(gt=0)] | None = option(None, flag="--lambda", metavar="N")
+    """With --gate: what breaking one solved case costs, in fixed cases (default: 2)"""
+    gate_alpha: Annotated[float, Meta(gt=0, lt=0.5)] | None = option(None, metavar="A")
+    """With --gate: one-sided error of its test (default: 0.05)"""
+    tau: Annotated[float, Meta(ge=0, le=1)] | None = option(None, metavar="T")
+    """With --gate: largest share of what A solved that B may break (default: 0.1)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Compare two experiments case by case: what B fixed and broke, by how much, how surely.
+
+    An experiment is named by its id, a unique prefix of 6 or more characters, or its name (the
+    newest of that name); EXPERIMENT:ARM chooses one of several arms. Rows are paired by case and
+    condition, and their trials folded first. Without --gate and --margin a comparison informs and
+    exits 0.
+    """
+
+    a: str = option(positional=True)
+    """Baseline experiment"""
+    b: str = option(positional=True)
+    """Candidate experiment"""
+    force: bool = option(default=False)
+    """Compare what there is of an unfinished experiment too; a gate still refuses it"""
+    cluster: str | None = option(None, metavar="KEY")
+    """Field of the cases' metadata (repo, session): cases with the same value count as one
+    independent unit"""
+    ci: Literal["auto", "tango", "newcombe", "guarded-t", "t", "bootstrap"] = option(
+        "auto", metavar="METHOD"
+    )
+    """Interval of B − A: auto, tango, newcombe, guarded-t, t or bootstrap"""
+    matrix: bool = option(default=False)
+    """Also print how many cases passed so many trials in A and so many in B"""
+    margin: Annotated[float, Meta(gt=0, le=1)] | None = option(None, metavar="D")
+    """Non-inferiority: exit 1 unless the interval of B − A lies above −D (0.05 is 5 points)"""
+    ship: Gate = group(Gate)
+    judges: Judges = group(Judges)
+    people: HumanLabels = group(HumanLabels)
+
+
+EXAMPLES = (
+    "fairtrial exp compare base cand",
+    "fairtrial exp compare base cand --gate",
+    "fairtrial exp compare base cheaper --margin 0.03",
+    "fairtrial exp compare base cand --cluster repo --json",
+    "fairtrial exp compare base cand --pairwise judge.json --labels winners.jsonl --gate",
+    "fairtrial exp compare base cand --labels-a base.jsonl --labels-b cand.jsonl",
+)

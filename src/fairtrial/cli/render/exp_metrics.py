@@ -1,0 +1,140 @@
+"""`exp metrics` as text: what changed, metric by metric, with a forest line each."""
+
+from __future__ import annotations
+
+import math
+
+from rich.console import Console
+
+from fairtrial.analysis.run_pairs import Measured
+from fairtrial.app.reports.metrics import MetricsReport, is_constant
+from fairtrial.cli.render.forest import forest_line
+from fairtrial.cli.render.lines import line, section, table
+from fairtrial.cli.render.words import counted, quantity, when
+from fairtrial.model.experiment import Status
+
+VERDICTS = {"better": "better", "worse": "WORSE", "inconclusive": "no difference shown"}
+WIDEST_NAME = 24
+
+
+def render(report: MetricsReport, console: Console) -> None:
+    """Print the table, the forest, what to know about it, and the answer in one sentence."""
+    _headline(report, console)
+    if report.changes.metrics:
+        console.print()
+        _table(report, console)
+        _forest(report, console)
+    if report.notes:
+        section(console, "To know")
+        for note in report.notes:
+            line(console, f"  {note}")
+    console.print()
+    line(console, answer(report), "bold")
+
+
+def answer(report: MetricsReport) -> str:
+    """Return what it came to in one sentence."""
+    a, b = report.arms
+    if not report.changes.metrics or report.mostly_failed:
+        return f"Nothing can be said about {a} and {b}: too few runs succeeded."
+    if report.too_few:
+        return f"No verdict: {counted(report.n_pairs, 'pair')} cannot show any difference."
+    parts = []
+    for verdict in ("worse", "better"):
+        named = report.named(verdict)
+        if named:
+            parts.append(f"{verdict} in {', '.join(named)}")
+    if not parts:
+        metrics = counted(len(report.changes.metrics), "metric")
+        return f"No difference between {a} and {b} was shown in any of {metrics}."
+    return f"{b} is {' and '.join(parts)}."
+
+
+def _headline(report: MetricsReport, console: Console) -> None:
+    state = report.state
+    experiment = state.experiment
+    a, b = report.arms
+    line(console, f"{experiment.name}  A = {a}, B = {b}", "bold")
+    line(console, f"{experiment.id}  {when(experiment.created_at)}", "dim")
+    parts = [counted(report.n_pairs, "pair")]
+    if report.pairs.dropped:
+        parts.append(f"{report.pairs.dropped} dropped")
+    warmup = experiment.spec["metrics"]["warmup"]
+    if warmup:
+        parts.append(counted(warmup, "warm-up run") + " of each before")
+    line(console, ", ".join([*parts, f"order by seed {experiment.seed}"]))
+    if state.status is not Status.FINISHED:
+        reason = f": {state.status_reason}" if state.status_reason else ""
+        done = report.n_pairs + report.pairs.dropped
+        line(console, f"{state.status}{reason}; {done} of {experiment.n_cases} pairs ran", "yellow")
+
+
+def _table(report: MetricsReport, console: Console) -> None:
+    a, b = report.arms
+    interval = f"{100 * report.changes.metrics[0].change.change.level:g}% interval"
+    columns = ("Metric", f">{a}", f">{b}", ">B vs A", f">{interval}", ">p", "")
+    table(console, columns, [_row(metric) for metric in report.changes.metrics])
+
+
+def _row(metric: Measured) -> tuple[str, ...]:
+    change = metric.change
+    found, p = change.change, change.p_adjusted
+    interval = "–"
+    if is_constant(metric):
+        interval = "the same in every pair" if found.n > 1 else "–"
+    elif found.interval is not None:
+        interval = " to ".join(_ends(metric, found.interval.lower, found.interval.upper))
+    return (
+        metric.name,
+        quantity(metric.name, metric.a.median if metric.a else None),
+        quantity(metric.name, metric.b.median if metric.b else None),
+        _size(metric, found.estimate),
+        interval,
+        "–" if p is None else f"{p:.2g}",
+        VERDICTS[change.verdict],
+    )
+
+
+def _ends(metric: Measured, lower: float, upper: float) -> tuple[str, str]:
+    """Return the ends of an interval, with as many digits as tell them apart."""
+    for digits in (1, 2, 3):
+        low, high = _size(metric, lower, digits), _size(metric, upper, digits)
+        if low != high:
+            break
+    return low, high
+
+
+def _size(metric: Measured, value: float | None, digits: int = 1) -> str:
+    """Return a change: in percent where it is a ratio, else in the metric's own unit."""
+    if value is None:
+        return "–"
+    if metric.change.change.scale == "ratio":
+        return f"{value:.3g}×" if value >= 10 else f"{100 * (value - 1):+.{digits}f}%"
+    return ("+" if value > 0 else "") + quantity(metric.name, value)
+
+
+def _forest(report: MetricsReport, console: Console) -> None:
+    """Print an interval a metric, all ratios on one axis: the bar is where nothing changed."""
+    ratios = [
+        interval
+        for metric in report.changes.metrics
+        if metric.change.change.scale == "ratio"
+        and (interval := metric.change.change.interval) is not None
+    ]
+    reach = max((abs(math.log(e)) for i in ratios for e in (i.lower, i.upper)), default=0.0)
+    a, b = report.arms
+    section(console, f"From {a} to {b} (┃ is no change; right is more)")
+    width = min(WIDEST_NAME, max(len(m.name) for m in report.changes.metrics))
+    for metric in report.changes.metrics:
+        found = metric.change.change
+        if found.interval is None or found.estimate is None:
+            continue
+        ends = (found.interval.lower, found.estimate, found.interval.upper)
+        own = reach
+        if found.scale == "ratio":
+            ends = (math.log(ends[0]), math.log(ends[1]), math.log(ends[2]))
+        else:
+            own = max(abs(ends[0]), abs(ends[2]))
+        name = metric.name if len(metric.name) <= width else metric.name[: width - 1] + "…"
+        scale = "" if found.scale == "ratio" else "  (own scale)"
+        line(console, f"  {name:<{width}}  {forest_line(*ends, reach=own)}{scale}")

@@ -1,0 +1,84 @@
+"""`exp regrade` as text: what flipped and why."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+from fairtrial.app.reports.regrade import RegradeReport
+from fairtrial.cli.render.experiment import render_graders
+from fairtrial.cli.render.lines import line, more, section
+from fairtrial.cli.render.words import counted, percent
+from fairtrial.model.experiment import Status
+from fairtrial.model.regrade import Flip, GraderNoise
+
+SHOWN = 20
+
+
+def render(report: RegradeReport, console: Console) -> None:
+    """Print the change of the pass rate, the flips, and what graders could not do."""
+    new = report.experiment.state
+    origin = report.origin.experiment
+    line(console, f"{new.experiment.name}  {new.experiment.id}", "bold")
+    kept = report.regrade.kept
+    without = f"; {counted(kept, 'trial')} without an output kept the verdict" if kept else ""
+    graded = counted(report.regrade.graded, "output")
+    line(console, f"{graded} of {origin.name} ({origin.id}) graded again, no task run{without}")
+    if new.status is not Status.FINISHED:
+        line(console, f"{new.status}: {new.status_reason}", "yellow")
+    before, after = report.rate_before.estimate, report.experiment.pass_rate.estimate
+    line(console, f"Pass rate  {percent(before)} → {percent(after)}", "bold")
+    _flips(report, console)
+    render_graders(report.experiment, console)
+    _unable(report, console)
+    _noise(report, console)
+    section(console, "Next")
+    line(console, f"  see the new verdicts:  fairtrial exp show {new.experiment.id}")
+
+
+def _flips(report: RegradeReport, console: Console) -> None:
+    flips = report.regrade.flips
+    if not flips:
+        section(console, "No verdict flipped")
+        return
+    section(console, f"Flipped: {counted(len(flips), 'verdict')}")
+    for flip in flips[:SHOWN]:
+        _flip(flip, console)
+    more(console, len(flips) - SHOWN)
+
+
+def _flip(flip: Flip, console: Console) -> None:
+    arm = "" if flip.key.arm == "main" else f" arm {flip.key.arm}"
+    name = f"{flip.key.case_key}{arm} trial {flip.key.trial}"
+    line(console, f"  {name}  {flip.before} → {flip.after}")
+    if flip.reason_before:
+        line(console, f"    was: {flip.reason_before}", cut=True)
+    if flip.reason_after:
+        line(console, f"    now: {flip.reason_after}", cut=True)
+
+
+def _unable(report: RegradeReport, console: Console) -> None:
+    if report.regrade.unable:
+        section(console, "Could not grade the stored outputs")
+        for unable in report.regrade.unable:
+            reason = f": {unable.reason}" if unable.reason else ""
+            text = f"  {unable.grader}  {unable.missing:,} of {unable.total:,}{reason}"
+            line(console, text, cut=True)
+
+
+def _noise(report: RegradeReport, console: Console) -> None:
+    if not report.noise:
+        return
+    section(console, "Noise of the graders alone: the same outputs, graded more than once")
+    for noise in report.noise:
+        name = "the verdict" if noise.grader is None else noise.grader
+        line(console, f"  {name}  {_in_words(noise)}")
+
+
+def _in_words(noise: GraderNoise) -> str:
+    if noise.fixed:
+        return "none: it always says the same of the same output"
+    if noise.flip_rate is None:
+        return "unknown: no output has a value from every round"
+    spread = "" if noise.spread is None else f", the value scatters by {noise.spread:.3f} (sd)"
+    outputs = counted(noise.outputs, "output")
+    return f"two rounds disagree on {percent(noise.flip_rate)} of outputs{spread} ({outputs})"

@@ -1,0 +1,1 @@
+"""The pairwise judge: two outputs of one case side by side, in both orders."""

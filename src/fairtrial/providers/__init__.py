@@ -1,0 +1,1 @@
+"""Providers: what calls a model, each behind the one port."""

@@ -1,0 +1,142 @@
+"""A scripted model: answers by rules, offline and always the same. For tests and demonstrations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from msgspec import Meta
+
+from fairtrial.model.call import ModelCall, ModelReply
+from fairtrial.model.errors import InfraError, ProviderError, UsageError
+from fairtrial.model.json import Json
+from fairtrial.model.task import Tokens
+from fairtrial.ports import Provider, Surroundings
+from fairtrial.providers.fake_preference import check_preference, preferred
+
+OFF_MENU = '{"reason": "I cannot decide.", "winner": "neither"}'
+MODEL = "fake-1"
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of the `fake` provider."""
+
+    rules: tuple[Mapping[str, Any], ...] | str = ()
+    """`{"match": TEXT, "reply": TEXT or JSON}` each, or a JSON file that holds them: the first one
+    whose text stands in the question answers; without `match` it always does."""
+    prefers: str = "longer"
+    """How it compares two outputs when no rule answers: `longer`, `shorter`, `first`, `second`,
+    `tie`, `with:TEXT` (the output that holds TEXT), or `orders` (obeys any order to name a winner
+    that stands outside the fences, as a gullible model would)."""
+    off_menu_every: Annotated[int, Meta(ge=0)] = 0
+    """Every so many calls it answers something that was not asked for."""
+    fail_first: Annotated[int, Meta(ge=0)] = 0
+    """So many first calls fail."""
+    fail_as: Literal["rate_limit", "server", "network", "login"] = "rate_limit"
+    """How they fail."""
+    cost_usd: Annotated[float, Meta(ge=0)] | None = None
+    """What a call costs."""
+    log: str | None = None
+    """A file to which every call is appended, one JSON object a line."""
+
+
+def build(options: Options, surroundings: Surroundings, where: str) -> Provider:
+    """Return the provider.
+
+    Raises:
+        UsageError: the rules cannot be read, or the preference is unknown.
+    """
+    check_preference(options.prefers, where)
+    rules = _rules(options.rules, surroundings.base_dir, where)
+    log = None if options.log is None else surroundings.base_dir / options.log
+    return FakeProvider(options, rules, log)
+
+
+class FakeProvider(Provider):
+    """Answers by rules, else by preference."""
+
+    def __init__(
+        self, options: Options, rules: Sequence[Mapping[str, Json]], log: Path | None
+    ) -> None:
+        self._options = options
+        self._rules = rules
+        self._log = log
+        self._calls = 0
+
+    @property
+    def identity(self) -> Json:
+        """See `Provider.identity`."""
+        return {"kind": "fake", "rules": list(self._rules), "prefers": self._options.prefers}
+
+    async def open(self) -> None:
+        """Do nothing."""
+
+    async def close(self) -> None:
+        """Do nothing."""
+
+    async def complete(self, call: ModelCall) -> ModelReply:
+        """See `Provider.complete`."""
+        self._calls += 1
+        options = self._options
+        self._write(call)
+        if self._calls <= options.fail_first:
+            raise InfraError(
+                f"the fake provider fails as asked: {options.fail_as}", kind=options.fail_as
+            )
+        text = self._answer(call)
+        if options.off_menu_every and self._calls % options.off_menu_every == 0:
+            text = OFF_MENU
+        words = sum(len(message.text.split()) for message in call.messages)
+        return ModelReply(
+            text,
+            call.model or MODEL,
+            tokens=Tokens(input=words, output=len(text.split())),
+            cost_usd=options.cost_usd,
+        )
+
+    def _answer(self, call: ModelCall) -> str:
+        question = "\n".join([call.system or "", *(message.text for message in call.messages)])
+        for rule in self._rules:
+            if rule.get("match", "") in question:
+                reply = rule["reply"]
+                return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+        winner = preferred(self._options.prefers, call)
+        if winner is None:
+            raise ProviderError("no rule of the fake provider fits, and there is nothing to prefer")
+        return json.dumps({"reason": f"I prefer {self._options.prefers}.", "winner": winner})
+
+    def _write(self, call: ModelCall) -> None:
+        if self._log is None:
+            return
+        line = {
+            "model": call.model,
+            "system": call.system,
+            "messages": [{"role": m.role, "text": m.text} for m in call.messages],
+            "max_tokens": call.max_tokens,
+        }
+        with self._log.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line) + "\n")
+
+
+def _rules(given: Any, folder: Path, where: str) -> Sequence[Mapping[str, Json]]:
+    if isinstance(given, str):
+        path = folder / Path(given).expanduser()
+        where = str(path)
+        try:
+            given = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise UsageError(f"the rules cannot be read: {error}", where=where) from None
+    if not isinstance(given, list | tuple):
+        raise UsageError("the rules must be a list", where=where)
+    for index, rule in enumerate(given):
+        keys = set(rule) if isinstance(rule, Mapping) else set()
+        text = isinstance(rule.get("match", ""), str) if keys else False
+        if "reply" not in keys or keys - {"match", "reply"} or not text:
+            raise UsageError(
+                f'rule {index + 1} must be {{"match": TEXT, "reply": TEXT or JSON}}', where=where
+            )
+    return given

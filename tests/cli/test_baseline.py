@@ -1,0 +1,77 @@
+"""`exp baseline`: what this project's experiments are compared with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import CAT, EXACT, Command
+
+from fairtrial.model.errors import ExitCode
+
+
+@pytest.fixture
+def three(fairtrial: Command, numbers: str) -> Command:
+    """Experiments one, two and three of one kind."""
+    for name in ("one", "two", "three"):
+        words = ("-d", numbers, "--task", CAT, "--name", name)
+        assert fairtrial("exp", "run", *words, *EXACT).code == 0
+    return fairtrial
+
+
+def test_without_a_choice_the_newest_earlier_one_is_it(three: Command) -> None:
+    assert "no baseline: the project has set none" in three("exp", "baseline").out
+    found = three("exp", "baseline", "show", "three", "--json").json
+    two = three("exp", "show", "two", "--json").json["id"]
+    assert (found["baseline"]["id"], found["baseline"]["source"]) == (two, "earlier")
+    first = three("exp", "baseline", "show", "one")
+    assert first.code == 0
+    assert "no baseline: it is the first experiment of its dataset and task" in first.out
+
+
+def test_the_projects_choice_holds_in_all_its_folders_until_it_is_cleared(
+    three: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / ".git").mkdir()
+    (folder / "deep").mkdir()
+    assert "one (exp_" in three("exp", "baseline", "set", "one").out
+    monkeypatch.chdir(folder / "deep")
+    assert (
+        three("exp", "baseline", "show", "three", "--json").json["baseline"]["source"] == "project"
+    )
+    assert "one (exp_" in three("exp", "baseline").out
+    assert "the project's is cleared" in three("exp", "baseline", "clear").out
+    assert "the project had none" in three("exp", "baseline", "clear").out
+    assert three("exp", "baseline", "show", "--json").json["experiment"] is None
+
+
+def test_another_project_has_its_own(
+    three: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    three("exp", "baseline", "set", "one")
+    monkeypatch.chdir(tmp_path)
+    assert three("exp", "baseline", "show", "--json").json["baseline"]["id"] is None
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "what"),
+    [
+        (("set",), ExitCode.USAGE, "which experiment?"),
+        (("set", "nobody"), ExitCode.NOT_FOUND, "there is no experiment nobody"),
+        (("clear", "one"), ExitCode.USAGE, "clear takes no experiment"),
+        (("sett", "one"), ExitCode.USAGE, "sett"),
+    ],
+)
+def test_mistakes_are_told(three: Command, words: tuple[str, ...], code: int, what: str) -> None:
+    done = three("exp", "baseline", *words)
+    assert done.code == code
+    assert what in done.err
+
+
+def test_only_what_finished_with_a_verdict_can_be_one(fairtrial: Command, numbers: str) -> None:
+    crash = json.dumps({"kind": "command", "command": "exit 1"})
+    fairtrial("exp", "run", "-d", numbers, "--task", crash, *EXACT, "--name", "broken")
+    done = fairtrial("exp", "baseline", "set", "broken")
+    assert done.code == ExitCode.USAGE
+    assert "never had an output judged" in done.err
