@@ -23,6 +23,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     "Paired tests": (
         "stats.paired.sign_flip",
         "stats.paired.mcnemar",
+        "stats.paired.fisher",
         "stats.paired.wilcoxon",
         "stats.paired.hodges_lehmann",
     ),
