@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Sequence
 
 from ulid import ULID
 
@@ -15,27 +15,25 @@ from fairtrial.app.metric_arms import MetricArm, measuring_task, metric_arms
 from fairtrial.app.provenance import provenance
 from fairtrial.app.reports.metrics import MetricsReport, metrics_report
 from fairtrial.app.requests.exp_metrics import Request
-from fairtrial.engine.control import Control
 from fairtrial.engine.pairs import PairedPlan
 from fairtrial.engine.plan import Arm, Policy
 from fairtrial.engine.run import Due, Machinery, World, run
+from fairtrial.engine.warm_up import warm_up
+from fairtrial.executors.one_by_one import OneByOneExecutor
 from fairtrial.graders.grading import grade_all
 from fairtrial.model.case import Case
-from fairtrial.model.errors import FairtrialError, TrialProblem, UsageError
+from fairtrial.model.errors import FairtrialError, UsageError
 from fairtrial.model.experiment import Experiment
-from fairtrial.model.task import TaskCall
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Verdict
-from fairtrial.ports import Clock, Executor, Lease, Surroundings, Task, TrialSink, TrialWork
+from fairtrial.ports import Surroundings, Task
 from fairtrial.workspaces.host.client import HostWorkspace
 
 DATASET = "metrics-pairs"
 """The dataset whose versions are so and so many pairs: an experiment has cases, so pairs are."""
+WARM_UP = Case("warm-up", {"pair": 0})
 HOPELESS = 3
 """An arm whose first so many runs all fail is not tried any further."""
-
-HELD_S = 0.1
-"""How long a finished trial may wait for others, to share a write with them."""
 
 
 def exp_metrics(bench: Bench, request: Request) -> MetricsReport:
@@ -56,14 +54,16 @@ def exp_metrics(bench: Bench, request: Request) -> MetricsReport:
     store = bench.store.experiments
     positions = [case.position for case in plan.cases]
     wanted = Wanted(request.metric, request.higher, request.correction)
-    warm_up = functools.partial(_warm_up, tasks, request.warmup, plan.seed, bench.control)
+    warm = functools.partial(
+        warm_up, tasks, WARM_UP, times=request.warmup, seed=plan.seed, control=bench.control
+    )
     run(
         Due(plan, experiment, lambda: store.open_experiment(experiment, positions)),
         Machinery(tasks, (), functools.partial(grade_all, ()), workspace),
         World(
             store=store,
             load=lambda positions: bench.store.datasets.cases(plan.dataset, positions),
-            executor=_OneByOne(bench.clock, warm_up, _Watch(experiment, wanted).see),
+            executor=OneByOneExecutor(bench.clock, warm, _Watch(experiment, wanted).see),
             clock=bench.clock,
             publish=bench.publish,
             crash_log=functools.partial(crash_log, bench.home / "crashes.log"),
@@ -71,57 +71,6 @@ def exp_metrics(bench: Bench, request: Request) -> MetricsReport:
         bench.control,
     )
     return metrics_report(store, store.find(experiment.id))
-
-
-class _OneByOne(Executor):
-    """Runs one trial after the other, once everything is warm.
-
-    Trials that take less than `HELD_S` are handed on together: a write while the next one runs
-    would take from it what is measured.
-    """
-
-    def __init__(
-        self, clock: Clock, warm_up: Callable[[], Awaitable[None]], see: Callable[[Trial], None]
-    ) -> None:
-        self._clock = clock
-        self._warm_up = warm_up
-        self._see = see
-
-    async def drain(self, leases: Iterator[Lease], work: TrialWork, sink: TrialSink) -> None:
-        """See `Executor.drain`."""
-        await self._warm_up()
-        held: list[Trial] = []
-        since = self._clock.monotonic()
-        try:
-            for lease in leases:
-                trial = await work(lease)
-                held.append(trial)
-                self._see(trial)
-                now = self._clock.monotonic()
-                if now - since >= HELD_S:
-                    since = now
-                    await _hand_on(held, sink)
-        finally:
-            await _hand_on(held, sink)
-
-
-async def _hand_on(held: list[Trial], sink: TrialSink) -> None:
-    trials, held[:] = tuple(held), ()
-    for trial in trials:
-        await sink(trial)
-
-
-async def _warm_up(tasks: dict[str, Task], times: int, seed: int, control: Control) -> None:
-    """Run every arm a few times; whether it fails is for the pairs to tell."""
-    case = Case("warm-up", {"pair": 0})
-    for _ in range(times):
-        for name, task in tasks.items():
-            if control.drain_reason is not None:
-                return
-            try:
-                await task.run(TaskCall(case, name, trial=1, attempt=1, seed=seed))
-            except TrialProblem:
-                continue
 
 
 class _Watch:

@@ -67,7 +67,7 @@ VERBS = (
     Verb(("exp", "run"), "Run a task over a dataset and grade every output", runs_trials=True),
     Verb(
         ("exp", "metrics"),
-        "Measure two commands in interleaved pairs: time, memory, and numbers they print",
+        "Measure two commands in pairs: seconds, memory, and any number that they print",
         runs_trials=True,
     ),
     Verb(

@@ -40,11 +40,13 @@ def test_no_difference_is_not_certainty() -> None:
 
 
 def test_one_case_proves_nothing() -> None:
-    text = sentence([0], [3], 3)
-    assert text == (
-        "Too little to tell: cand and base share 1 case with a verdict, and one case proves "
-        "nothing."
-    )
+    for decided in (1, 3):
+        assert sentence([0], [decided], decided) == (
+            "Too little to tell: cand and base share 1 case with a verdict, and that proves "
+            "nothing."
+        )
+    found = compared(SAME, SAME, clusters=["one"] * 40).comparison
+    assert "40 cases with a verdict, all in one cluster, and that proves" in found.sentence
 
 
 def test_two_cases_have_no_visible_gap() -> None:

@@ -24,10 +24,11 @@ def sentence(found: Comparison, *, selected: bool = False) -> str:
             "and such cases pass more often the next time with no change at all."
         )
     delta = found.delta
-    if delta.estimate is None or delta.lower is None or delta.upper is None:
+    if delta.estimate is None or delta.lower is None or delta.upper is None or delta.clusters < 2:
+        where = ", all in one cluster" if delta.n > 1 else ""
         return (
-            f"Too little to tell: {b} and {a} share {_cases(delta)} with a verdict, "
-            "and one case proves nothing."
+            f"Too little to tell: {b} and {a} share {_cases(delta)} with a verdict{where}, "
+            "and that proves nothing."
         )
     if delta.verdict is Direction.INCONCLUSIVE:
         return _undecided(found, (delta.estimate, delta.lower, delta.upper))

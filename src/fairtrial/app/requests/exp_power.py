@@ -14,7 +14,7 @@ Share = Annotated[float, Meta(gt=0, lt=1)]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Plan the size of a comparison before it runs: how many cases and trials an effect needs.
+    """Plan a comparison: how many cases and trials an effect needs.
 
     With --effect, the cases it needs; with --cases, the smallest effect they show; with both, the
     chance to see it. How much an unchanged agent scatters is read from an experiment with two or

@@ -1,0 +1,264 @@
+"""`exp compare` on real stores: what it says, its exit code, and every bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Command, write_cases
+
+from fairtrial.model.errors import ExitCode
+
+AGENT = """
+import json, sys
+case = json.load(sys.stdin)
+print(case if str(case) in sys.argv[1:] else "wrong", end="")
+"""
+
+
+def run(
+    fairtrial: Command,
+    name: str,
+    passes: range,
+    *words: str,
+    dataset: str = "n",
+) -> Any:
+    """Run an agent that passes some cases, under a name."""
+    argv = [sys.executable, "agent.py", *map(str, passes)]
+    task = json.dumps({"kind": "command", "command": argv})
+    command = ("exp", "run", "-d", dataset, "--task", task, "-g", "exact", "--name", name)
+    done = fairtrial(*command, *words, "--json")
+    assert done.code in (0, 4), done
+    return done.json
+
+
+@pytest.fixture
+def agent(folder: Path, fairtrial: Command) -> None:
+    (folder / "agent.py").write_text(AGENT)
+    write_cases(folder / "n.jsonl", 12)
+    fairtrial("dataset", "add", "n", "n.jsonl")
+
+
+@pytest.fixture
+def two(agent: None, fairtrial: Command) -> Any:
+    del agent
+    run(fairtrial, "base", range(4))
+    return run(fairtrial, "cand", range(1, 12))
+
+
+def test_a_comparison_informs(two: Any, fairtrial: Command) -> None:
+    done = fairtrial("exp", "compare", "base", "cand")
+    assert done.code == ExitCode.OK
+    first, *_, last = done.out.strip().splitlines()
+    assert first == last
+    assert last.startswith("cand is better than base: it passes 58.3 points more (33.3 % → 91.7 %)")
+    assert "8 fixed, 1 broken, 0 improved, 0 regressed, 3 same" in done.out
+    assert f"fairtrial exp show {two['id']} --case c0000" in done.out
+    assert "… and 3 more" in done.out
+    assert "no single flip can be told from luck" in done.out
+    assert "12 of 12 cases compared (100.0% of base's)" in done.out
+    assert "Decision" not in done.out
+
+
+def test_the_json_has_every_row(two: Any, fairtrial: Command) -> None:
+    found = fairtrial("exp", "compare", "base", two["id"][:12], "--json").json
+    assert found["schema"] == "fairtrial.comparison/1"
+    assert len(found["rows"]["fixed"]) == found["counts"]["fixed"] == 8
+    assert [row["case_id"] for row in found["rows"]["broken"]] == ["c0000"]
+    assert found["delta"]["ci"]["method"] == "tango"
+    assert found["delta"]["estimate"] == pytest.approx(7 / 12)
+    assert found["decision"] is None
+    assert found["exit_code"] == 0
+
+
+@pytest.mark.usefixtures("two")
+def test_a_gate_decides(fairtrial: Command) -> None:
+    held = fairtrial("exp", "compare", "base", "cand", "--gate")
+    assert held.code == ExitCode.NEGATIVE
+    assert held.out.startswith("Hold. cand is better than base")
+    assert "with 1 broken you would need 10 fixed, there are 8" in held.out
+    milder = ("--lambda", "1", "--tau", "0.3")
+    shipped = fairtrial("exp", "compare", "base", "cand", "--gate", *milder, "--json")
+    assert shipped.code == ExitCode.OK
+    assert shipped.json["decision"]["outcome"] == "ship"
+    assert shipped.json["decision"]["evidence"]["harm_weight"] == 1
+    stricter = fairtrial(
+        "exp", "compare", "base", "cand", "--gate", *milder, "--gate-alpha", "0.01"
+    )
+    assert stricter.code == ExitCode.NEGATIVE
+
+
+@pytest.mark.usefixtures("two")
+def test_a_margin_decides(fairtrial: Command) -> None:
+    assert fairtrial("exp", "compare", "base", "cand", "--margin", "0.05").code == ExitCode.OK
+    worse = fairtrial("exp", "compare", "cand", "base", "--margin", "0.05")
+    assert worse.code == ExitCode.NEGATIVE
+    assert "A loss of 0.05 cannot be ruled out" in worse.out
+    both = fairtrial("exp", "compare", "cand", "base", "--margin", "0.05", "--gate", "--json")
+    assert both.json["decision"]["outcome"] == "hold"
+
+
+@pytest.mark.usefixtures("two")
+def test_the_matrix_is_printed_when_asked(fairtrial: Command) -> None:
+    assert (
+        "by passes in base (rows) and cand" not in fairtrial("exp", "compare", "base", "cand").out
+    )
+    out = fairtrial("exp", "compare", "base", "cand", "--matrix").out
+    assert re.search(
+        r"Cases by passes in base \(rows\) and cand \(columns\)\n +0 +1\n0 +0 +8\n1 +1 +3", out
+    )
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize("flag", ["--lambda", "--tau", "--gate-alpha"])
+def test_options_of_the_gate_need_it(fairtrial: Command, flag: str) -> None:
+    done = fairtrial("exp", "compare", "base", "cand", flag, "0.3")
+    assert done.code == ExitCode.USAGE
+    assert f"{flag} has no effect without --gate" in done.err
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("base", "base"), "A and B are the same experiment"),
+        (("base", "nowhere"), "there is no experiment nowhere"),
+        (("base", "cand:other"), "cand has no arm other"),
+        (("base", "nowhere:other"), "there is no experiment nowhere"),
+        (("base", "cand", "--margin", "0"), "--margin"),
+        (("base", "cand", "--cluster", "repo"), "12 of 12 cases have no 'repo'"),
+    ],
+)
+def test_bad_input_is_explained(fairtrial: Command, words: tuple[str, ...], text: str) -> None:
+    done = fairtrial("exp", "compare", *words)
+    assert done.code in (ExitCode.USAGE, ExitCode.NOT_FOUND)
+    assert text in done.err
+
+
+@pytest.mark.usefixtures("agent")
+def test_an_interval_that_does_not_fit(fairtrial: Command) -> None:
+    for name in ("base", "cand"):
+        run(fairtrial, name, range(5), "--trials", "2")
+    done = fairtrial("exp", "compare", "base", "cand", "--ci", "tango")
+    assert done.code == ExitCode.USAGE
+    assert "tango needs pass/fail cases with one trial an arm" in done.err
+    assert fairtrial("exp", "compare", "base", "cand", "--ci", "bootstrap").code == ExitCode.OK
+
+
+@pytest.mark.usefixtures("agent")
+def test_all_ties_are_no_certainty(fairtrial: Command) -> None:
+    for name in ("base", "cand"):
+        run(fairtrial, name, range(12))
+    found = fairtrial("exp", "compare", "base", "cand", "--json").json
+    assert found["delta"]["estimate"] == 0.0
+    assert found["delta"]["ci"]["lower"] < 0.0 < found["delta"]["ci"]["upper"]
+    assert found["graders"][0]["ci"]["lower"] < 0.0
+    assert found["sentence"].startswith("No difference seen")
+    held = fairtrial("exp", "compare", "base", "cand", "--gate")
+    assert held.code == ExitCode.NEGATIVE
+    assert fairtrial("exp", "compare", "base", "cand", "--margin", "0.05").code == 1
+
+
+@pytest.mark.usefixtures("agent")
+def test_one_case(fairtrial: Command) -> None:
+    for name, passes in (("base", range(0)), ("cand", range(1))):
+        run(fairtrial, name, passes, "--first-n", "1")
+    done = fairtrial("exp", "compare", "base", "cand")
+    assert done.code == ExitCode.OK
+    assert "and that proves nothing" in done.out.splitlines()[-1]
+    assert fairtrial("exp", "compare", "base", "cand", "--gate").code == ExitCode.TOO_FEW
+
+
+@pytest.mark.usefixtures("agent")
+def test_different_datasets(fairtrial: Command, folder: Path) -> None:
+    (folder / "other.jsonl").write_text('{"id": "z", "input": 1, "expected": "1"}\n')
+    fairtrial("dataset", "add", "other", "other.jsonl")
+    run(fairtrial, "base", range(4))
+    run(fairtrial, "cand", range(4), dataset="other")
+    done = fairtrial("exp", "compare", "base", "cand")
+    assert done.code == ExitCode.NO_VERDICT
+    assert "No verdict: base and cand share no case (n@1 and other@1)." in done.out
+    assert "run both on the same dataset" in done.out
+    assert "Only in base: 12 cases" in done.out
+    assert fairtrial("exp", "compare", "base", "cand", "--gate").code == ExitCode.NO_VERDICT
+
+
+@pytest.mark.usefixtures("agent")
+def test_a_newer_version_of_a_case(fairtrial: Command, folder: Path) -> None:
+    run(fairtrial, "base", range(4))
+    lines = (folder / "n.jsonl").read_text().splitlines()
+    lines[0] = '{"id": "c0000", "input": "new", "expected": "new"}'
+    (folder / "n.jsonl").write_text("\n".join(lines))
+    fairtrial("dataset", "add", "n", "n.jsonl")
+    run(fairtrial, "cand", range(1, 12))
+    found = fairtrial("exp", "compare", "base", "cand", "--json").json
+    assert [row["case_id"] for row in found["rows"]["not_comparable"]] == ["c0000"]
+    assert found["coverage"]["paired"] == 11
+
+
+@pytest.mark.usefixtures("agent")
+def test_an_unfinished_experiment(fairtrial: Command) -> None:
+    run(fairtrial, "base", range(4))
+    down = json.dumps({"kind": "http", "url": "http://127.0.0.1:1"})
+    words = ("--retries", "0", "--stop-after-infra", "2", "--concurrency", "1")
+    fairtrial("exp", "run", "-d", "n", "--task", down, "-g", "exact", "--name", "cand", *words)
+    done = fairtrial("exp", "compare", "base", "cand")
+    assert done.code == ExitCode.NO_VERDICT
+    assert "cand is stopped" in done.out
+    assert "fairtrial exp run --resume" in done.out
+    forced = fairtrial("exp", "compare", "base", "cand", "--force")
+    assert "trials of cand without a verdict: 2 infra" in forced.out
+    assert forced.code == ExitCode.NO_VERDICT  # nothing was decided
+
+
+@pytest.mark.usefixtures("agent")
+def test_other_graders_and_limits(fairtrial: Command) -> None:
+    run(fairtrial, "base", range(4))
+    run(fairtrial, "slow", range(4), "--trial-timeout", "60")
+    run(fairtrial, "more", range(4), "-g", "contains")
+    for name, text in (
+        ("slow", "other time limit: none in base, 60 s in slow"),
+        ("more", "other graders: contains is in more and not in base"),
+    ):
+        done = fairtrial("exp", "compare", "base", name)
+        assert done.code == ExitCode.NO_VERDICT
+        assert text in done.out
+
+
+@pytest.mark.usefixtures("agent")
+def test_the_run_that_chose_the_cases(fairtrial: Command) -> None:
+    base = run(fairtrial, "base", range(4))
+    again = run(fairtrial, "again", range(12), "--failing", "base")
+    assert again["spec"]["failing"] == base["id"]
+    done = fairtrial("exp", "compare", "base", "again", "--gate")
+    assert done.code != ExitCode.OK
+    assert "again ran only the cases that base failed" in done.out
+    assert "would pass by luck (1 to 2 of 8)" in done.out
+
+
+@pytest.mark.usefixtures("agent")
+def test_clusters(fairtrial: Command, folder: Path) -> None:
+    lines = [
+        json.dumps({"id": f"c{n}", "input": n, "expected": str(n), "metadata": {"repo": n % 4}})
+        for n in range(12)
+    ]
+    (folder / "repos.jsonl").write_text("\n".join(lines))
+    fairtrial("dataset", "add", "repos", "repos.jsonl")
+    for name, passes in (("base", range(4)), ("cand", range(10))):
+        run(fairtrial, name, passes, dataset="repos")
+    found = fairtrial("exp", "compare", "base", "cand", "--cluster", "repo", "--json").json
+    assert (found["delta"]["n"], found["delta"]["clusters"]) == (12, 4)
+    assert any("only 4 clusters" in problem["what"] for problem in found["problems"])
+
+
+def test_reading_commands_do_without_numpy() -> None:
+    code = (
+        "import sys; import fairtrial.app.exp_list, fairtrial.app.exp_show, fairtrial.app.exp_run;"
+        "sys.exit('numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
