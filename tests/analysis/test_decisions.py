@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.analysis.arms import compare_arms
+from fairtrial.analysis.arms import compare_arms, compare_graders
 from fairtrial.analysis.cases import PairedCases, paired_scores, paired_trials
 from fairtrial.analysis.measured import metric_changes
 from fairtrial.analysis.noise import noise_floor
@@ -51,6 +51,23 @@ def test_arms_are_adjusted_for_their_number() -> None:
     assert worse["empty"].p_adjusted is None
     assert worse["empty"].verdict is Direction.INCONCLUSIVE
     assert "share no case" in worse["empty"].describe()
+
+
+def test_the_primary_grader_is_judged_alone_and_the_others_together() -> None:
+    graders = {
+        "style": _single(20, 8, 2, 23),
+        "tests": _single(20, 7, 1, 25),
+        "cost": _single(9, 0, 0, 9),
+    }
+    found = compare_graders(graders, "tests")
+    alone = paired(graders["tests"])
+    assert alone.p is not None
+    assert found["tests"].p_adjusted == alone.p.value
+    assert found["tests"].comparison == alone
+    others = compare_arms({"style": graders["style"], "cost": graders["cost"]})
+    assert found["style"] == others["style"]
+    with pytest.raises(ArgumentError, match="primary"):
+        compare_graders(graders, "speed")
 
 
 def test_metrics_know_which_way_is_better_and_how_many_there_are() -> None:

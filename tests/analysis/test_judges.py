@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from fairtrial.analysis.judge_agreement import calibrate, panel
+from fairtrial.analysis.judge_agreement import calibrate, calibrate_pairwise, panel
 from fairtrial.analysis.label_correction import label_correction
 from fairtrial.stats.agreement.kappa import cohen_kappa, krippendorff_alpha
 from fairtrial.stats.errors import ArgumentError
@@ -85,3 +85,14 @@ def test_too_few_labels_are_refused() -> None:
     found = label_correction(_arm(1, 0.5, (0.03, 0.03)), _arm(2, 0.6, (0.03, 0.03)))
     assert found.headline is None
     assert "at least 20 labels" in found.reason
+
+
+def test_a_pairwise_judge_against_people() -> None:
+    found = calibrate_pairwise(
+        [("a", "a"), ("b", "b"), ("a", "b"), ("tie", "tie"), ("b", "b")],
+        ["a", "a", "tie", "tie", None],
+    )
+    assert found.agreement == 3 / 4
+    assert found.estimate == cohen_kappa("abtt", "aatt").estimate
+    with pytest.raises(ArgumentError, match="human"):
+        calibrate_pairwise([("a", "a")], [])

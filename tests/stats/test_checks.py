@@ -77,6 +77,9 @@ def test_root_of_a_smooth_and_of_a_stepped_function() -> None:
     assert find_root(lambda x: -1.0 if x < 0.3 else 1.0, 0.0, 1.0) == pytest.approx(0.3)
     assert find_root(lambda x: x, 0.0, 1.0) == 0.0
     assert find_root(lambda x: x - 1.0, 0.0, 1.0) == 1.0
+    assert find_root(lambda x: math.cos(x) - x, 0.0, 1.0, max_steps=2) == pytest.approx(
+        0.74, abs=0.1
+    )
     assert find_root(lambda x: x**9, -1.0, 2.0) == pytest.approx(0.0, abs=1e-2)
 
 

@@ -26,6 +26,7 @@ def test_t_tests_agree_with_statsmodels(seed: int, margin: float) -> None:
 def test_an_interval_against_a_margin() -> None:
     inside = margin_test(Interval("t", 0.95, -0.01, 0.015), 9, 0.02)
     assert (inside.non_inferior, inside.equivalent) == (True, True)
+    assert (inside.method, inside.level, inside.n) == ("t", 0.95, 9)
     better = margin_test(Interval("t", 0.95, -0.01, 0.3), 9, 0.02)
     assert (better.non_inferior, better.equivalent) == (True, False)
     at_the_margin = margin_test(Interval("t", 0.95, -0.02, 0.01), 9, 0.02)

@@ -3,7 +3,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairtrial.stats.errors import ArgumentError
+from fairtrial.stats.paired.counts import PairedCounts
 from fairtrial.stats.paired.mcnemar import mcnemar
+from fairtrial.stats.paired.tango import tango
 from fairtrial.stats.pairwise import Choice, pairwise
 
 WORDS: list[Choice] = ["a", "b", "tie"]
@@ -25,6 +27,10 @@ def test_swapping_the_arms_swaps_wins_and_keeps_the_bias(
     assert swapped.score_b == pytest.approx(1 - found.score_b)
     assert found.wins + found.losses + found.ties == found.n == len(answers)
     assert found.test == mcnemar(found.wins, found.losses)
+    assert found.net == tango(PairedCounts(0, found.wins, found.losses, found.ties))
+    rest = found.n - found.both_first - found.both_second
+    assert found.position == tango(PairedCounts(0, found.both_first, found.both_second, rest))
+    assert found.position_test == mcnemar(found.both_first, found.both_second)
 
 
 def test_a_judge_that_loves_the_first_slot_is_found_out() -> None:

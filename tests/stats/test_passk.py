@@ -122,3 +122,9 @@ def test_bad_arguments_are_named(call: object, argument: str) -> None:
     assert callable(call)
     with pytest.raises(ArgumentError, match=f"^{argument}: "):
         call()
+
+
+def test_one_trial_selects_unless_told_otherwise() -> None:
+    found = failing_subset_gain(0.5, 0.5)
+    assert (found.estimate, found.trials) == (0.25, 1)
+    assert failing_subset_gain(0.5, 0.5, 3).trials == 3

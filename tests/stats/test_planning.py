@@ -95,6 +95,8 @@ def test_more_cases_and_more_trials_see_more() -> None:
 
 def test_what_cannot_be_planned_says_so() -> None:
     assert smallest_effect(1, 0.2).effect is None
+    for found in (smallest_effect(1, 0.2, alpha=0.1), smallest_effect(9, 0.0, alpha=0.1)):
+        assert (found.alpha, found.power) == (0.1, 0.8)
     assert "unknown" in smallest_effect(9, 0.0).describe()
     assert "With 20 cases" in smallest_effect(20, 0.2).describe()
     assert "cases are needed" in paired_sample_size(flaky_design(0.2), 0.1).describe()
@@ -122,6 +124,7 @@ def test_a_race_halves_and_stays_in_its_budget(configs: int, more: int) -> None:
     plan = halving_plan(configs, configs * rounds + more)
     assert len(plan.rounds) == rounds
     assert plan.used <= plan.budget
+    assert plan.n == configs
     assert plan.used == sum(r.configs * r.per_config for r in plan.rounds)
     alive = [r.configs for r in plan.rounds]
     assert alive[0] == configs
@@ -131,6 +134,7 @@ def test_a_race_halves_and_stays_in_its_budget(configs: int, more: int) -> None:
 
 def test_default_budget_shows_finalists_every_case() -> None:
     assert default_budget(8, 100) == 342
+    assert default_budget(2, 7) == 14
     plan = halving_plan(8, default_budget(8, 700))
     assert plan.cases == pytest.approx(700, abs=3)
     assert "held-out" in plan.describe()
@@ -202,3 +206,9 @@ def test_bad_arguments_are_named(call: object, argument: str) -> None:
     assert callable(call)
     with pytest.raises(ArgumentError, match=f"^{argument}: "):
         call()
+
+
+def test_a_budget_too_small_for_a_case_each_names_the_least() -> None:
+    with pytest.raises(ArgumentError, match="at least 24 for 8"):
+        halving_plan(8, 23)
+    assert halving_plan(8, 24).cases == 1 + 2 + 4

@@ -147,3 +147,22 @@ def test_bad_arguments_are_named(call: object, argument: str) -> None:
 def test_importing_rates_does_not_import_numpy() -> None:
     code = "import sys, fairtrial.stats.proportion; sys.exit('numpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_effective_n_by_hand() -> None:
+    rate = pass_rate({(3, 3): 19, (2, 3): 1})
+    mean = (19 + 2 / 3) / 20
+    variance = (19 * (1 - mean) ** 2 + (2 / 3 - mean) ** 2) / 19 / 20
+    z, t = 1.959963984540054, float(scipy_t.ppf(0.975, 19))
+    expected = min(60.0, mean * (1 - mean) / variance) * (z / t) ** 2
+    assert rate.n_effective == pytest.approx(expected)
+    assert rate.interval is not None
+    assert rate.interval.lower == pytest.approx(wilson(mean * expected, expected).lower)
+
+
+@pytest.mark.parametrize("n", [1, 3, 7, 50, 149])
+def test_the_ends_are_reached_exactly(n: int) -> None:
+    assert wilson(0, n).lower == 0.0
+    assert wilson(n, n).upper == 1.0
+    assert clopper_pearson(0, n).lower == 0.0
+    assert clopper_pearson(n, n).upper == 1.0

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fairtrial.analysis.cases import PairedCases
 from fairtrial.analysis.paired import PairedComparison, paired
 from fairtrial.model.delta import Direction
+from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.multiplicity import bonferroni_level, holm
 
 
@@ -63,6 +64,30 @@ def compare_arms(
         p = float(adjusted[name]) if name in adjusted else None
         result[name] = ArmComparison(comparison, p, _verdict(comparison, p, level), level)
     return result
+
+
+def compare_graders(
+    graders: Mapping[str, PairedCases], primary: str, *, level: float = 0.95, seed: int = 0
+) -> dict[str, ArmComparison]:
+    """Compare two arms by several graders, one of which was declared primary before the run.
+
+    The primary grader is judged alone; the others are adjusted for their number, since any of
+    several may look good by luck.
+
+    Args:
+        graders: Name -> the shared cases as that grader scored them.
+        primary: The declared one.
+        level: Confidence level.
+        seed: Seed of draws, where something has to be drawn.
+
+    Raises:
+        ArgumentError: primary is none of the graders.
+    """
+    if primary not in graders:
+        raise ArgumentError("primary", f"{primary!r} is none of {sorted(graders)}")
+    first = compare_arms({primary: graders[primary]}, level=level, seed=seed)
+    rest = {name: cases for name, cases in graders.items() if name != primary}
+    return first | compare_arms(rest, level=level, seed=seed)
 
 
 def _verdict(comparison: PairedComparison, p: float | None, level: float) -> Direction:

@@ -21,6 +21,7 @@ from fairtrial.stats.agreement.kappa import (
     krippendorff_alpha,
 )
 from fairtrial.stats.errors import ArgumentError
+from fairtrial.stats.pairwise import Choice
 
 Verdicts = Sequence[bool | None]
 """A verdict a case; None where there is none."""
@@ -72,6 +73,35 @@ def calibrate(judge: Verdicts, human: Verdicts, *, level: float = 0.95) -> Calib
     given = [j for j in judge if j is not None]
     corrected = rogan_gladen(sum(given), len(given), counts.tpr, counts.tnr)
     return Calibration(counts, kappa, corrected, corrected.reason)
+
+
+def calibrate_pairwise(
+    answers: Sequence[tuple[Choice, Choice]],
+    human: Sequence[Choice | None],
+    *,
+    level: float = 0.95,
+) -> Agreement:
+    """Hold a pairwise judge's verdicts against human preferences where there are any.
+
+    The judge's verdict is `a` or `b` when both orders agree on it, else `tie`. The result's
+    `agreement` is its accuracy, its estimate kappa over the three answers.
+
+    Args:
+        answers: For each case the answer with A first, then with B first.
+        human: For each case what people preferred; None where nobody was asked.
+        level: Confidence level.
+
+    Raises:
+        ArgumentError: the two have different numbers of cases.
+    """
+    if len(answers) != len(human):
+        raise ArgumentError("human", f"has {len(human)} cases, the judge {len(answers)}")
+    both = [
+        (ab if ab == ba else "tie", label)
+        for (ab, ba), label in zip(answers, human, strict=True)
+        if label is not None
+    ]
+    return cohen_kappa([verdict for verdict, _ in both], [label for _, label in both], level=level)
 
 
 @dataclass(frozen=True, slots=True)

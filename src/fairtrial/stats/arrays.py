@@ -83,9 +83,7 @@ def as_clusters(argument: str, labels: npt.ArrayLike, n: int) -> IntArray:
     return np.unique(array, return_inverse=True)[1].astype(np.int64)
 
 
-def squares_around(
-    values: FloatArray, codes: IntArray | None, centre: float
-) -> tuple[float, int]:
+def squares_around(values: FloatArray, codes: IntArray | None, centre: float) -> tuple[float, int]:
     """Return the sum over clusters of (sum - size * centre)², and the number of clusters."""
     if codes is None:
         n = values.size

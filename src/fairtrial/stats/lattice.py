@@ -62,7 +62,9 @@ def _on(values: FloatArray, per_unit: int) -> Lattice | None:
     scaled = values * per_unit
     steps = np.rint(scaled)
     scaled -= steps
-    if max(float(scaled.max()), -float(scaled.min())) > _TOLERANCE * per_unit:
+    # The norm is read in one pass and bounds the largest; mostly it settles the question.
+    allowed = _TOLERANCE * per_unit
+    if not float(scaled @ scaled) <= allowed * allowed and float(np.abs(scaled).max()) > allowed:
         return None
     if max(float(steps.max()), -float(steps.min())) > 1e6:
         return None

@@ -25,6 +25,7 @@ class Rate:
         reason: Why this method, or why there is no estimate.
         n_effective: Independent cases the data are worth, where Wilson was used with fewer or
             more than `n`.
+        clusters: Independent clusters; None when cases are independent.
     """
 
     estimate: float | None
@@ -34,6 +35,7 @@ class Rate:
     method: str
     reason: str
     n_effective: float | None = None
+    clusters: int | None = None
 
     def describe(self) -> str:
         """Return the rate in words."""

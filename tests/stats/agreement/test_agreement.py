@@ -51,6 +51,8 @@ def test_fleiss_agrees_with_statsmodels(rows: list[list[int]]) -> None:
     if (table.sum(axis=0) == table.sum()).any():
         assert fleiss_kappa(table).estimate is None
         return
+    assert fleiss_kappa(table).n == len(rows)
+    assert fleiss_kappa(table).raters == len(rows[0])
     assert fleiss_kappa(table).estimate == pytest.approx(oracle.fleiss_kappa(table), abs=1e-10)
 
 
@@ -73,6 +75,7 @@ def test_krippendorff_by_definition_with_missing_ratings() -> None:
     found = krippendorff_alpha(ratings)
     assert found.estimate == pytest.approx(1 - observed / expected)
     assert (found.n, found.raters) == (4, 3)
+    assert found.agreement == pytest.approx(1 - observed)
 
 
 def test_constant_ratings_leave_kappa_undefined_and_agreement_full() -> None:
@@ -86,6 +89,7 @@ def test_constant_ratings_leave_kappa_undefined_and_agreement_full() -> None:
         assert "undefined" in found.describe()
     assert cohen_kappa([], []).agreement is None
     assert cohen_kappa_of_table([[0, 0], [0, 0]]).estimate is None
+    assert cohen_kappa_of_table([[0, 0], [0, 0]]).raters == 2
     assert fleiss_kappa(np.zeros((0, 2))).estimate is None
     assert krippendorff_alpha([[1, None], [None, 2]]).reason == "no case has two ratings"
 
@@ -126,7 +130,9 @@ def test_rogan_gladen() -> None:
     assert coin.estimate is None
     assert "worth 0.15" in coin.describe()
     assert "57.1 %" in found.describe()
-    assert rogan_gladen(1, 2, 0.6, 0.65).estimate is not None
+    assert rogan_gladen(1, 2, 0.75, 0.75, least_youden=0.5).estimate == pytest.approx(0.5)
+    assert found.youden == pytest.approx(0.7)
+    assert found.n == 200
 
 
 @pytest.mark.parametrize(

@@ -144,3 +144,12 @@ def test_bad_arguments_are_named(call: object, argument: str) -> None:
     assert callable(call)
     with pytest.raises(ArgumentError, match=f"^{argument}: "):
         call()
+
+
+@pytest.mark.parametrize("kind", [Agrapa, LowerBound])
+def test_a_stake_never_exceeds_its_cap(kind: type[Agrapa | LowerBound]) -> None:
+    sure = kind(prior_variance=1e-9)
+    found = e_detector([0.0], eps=0.01, upper=0.5, bet=sure)
+    assert found.evidence[0] == pytest.approx(1 + 0.9 / 0.49 * 0.01)
+    losing = kind(prior_mean=0.4)
+    assert e_detector([0.0], eps=0.01, upper=0.5, bet=losing).evidence[0] == 1.0

@@ -57,6 +57,9 @@ def test_break_share() -> None:
     assert found.upper == pytest.approx(oracle.beta.ppf(0.95, 2, 45))
     assert "1 of the 46" in found.describe()
     assert break_share(3, 3).upper == 1.0
+    clean = break_share(0, 20, alpha=0.1)
+    assert (clean.share, clean.level, clean.n) == (0.0, 0.9, 20)
+    assert clean.upper == pytest.approx(1 - 0.1 ** (1 / 20))
     nothing = break_share(0, 0)
     assert nothing.share is None
     assert "solved nothing" in nothing.describe()
@@ -197,3 +200,9 @@ def test_bad_arguments_are_named(call: object, argument: str) -> None:
     assert callable(call)
     with pytest.raises(ArgumentError, match=f"^{argument}: "):
         call()
+
+
+def test_fixes_needed_by_default() -> None:
+    assert [fewest_fixes(k) for k in range(6)] == [6, 10, 13, 17, 20, 22]
+    assert net_gain(7, 2) == net_gain(7, 2, 2.0)
+    assert net_gain(7, 2).n == 9

@@ -100,6 +100,7 @@ def test_many_equal_values_are_their_own_median() -> None:
 def test_nothing_to_rank() -> None:
     assert hodges_lehmann([]).estimate is None
     assert wilcoxon([0.0, 0.0]).p == 1.0
+    assert wilcoxon([0.0, 0.0]).zeros == 2
     assert "fewer than 6" in wilcoxon([1.0, 2.0]).reason
     assert hodges_lehmann([0.0, 0.0, 1.0], drop_zeros=True).n == 1
     assert "lean to one side" in wilcoxon([1.0, 2.0]).describe()
@@ -121,3 +122,20 @@ def test_ratios_and_differences() -> None:
     assert paired_change([], []).describe() == "No change can be given: there are no pairs."
     with pytest.raises(ArgumentError, match="b: "):
         paired_change([1.0], [1.0, 2.0])
+
+
+def test_a_zero_in_either_arm_turns_the_ratio_into_a_difference() -> None:
+    values = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    found = paired_change(values, [0.0, *values[1:]])
+    assert found.scale == "difference"
+    assert found.estimate == hodges_lehmann(np.array([0.0, *values[1:]]) - values).estimate
+    assert paired_change([0.0, *values[1:]], values).scale == "difference"
+
+
+def test_six_pairs_are_enough_for_a_verdict_and_five_are_not() -> None:
+    six = paired_change([1.0] * 6, [1.1, 1.2, 1.3, 1.4, 1.5, 1.6])
+    assert six.reason == ""
+    assert six.clusters == 6
+    assert "fewer than 6 pairs" in paired_change([1.0] * 5, [1.1, 1.2, 1.3, 1.4, 1.5]).reason
+    empty = paired_change([], [])
+    assert (empty.scale, empty.n, empty.clusters) == ("difference", 0, 0)

@@ -109,3 +109,12 @@ def test_newcombe_ignores_the_correlation_of_an_empty_margin() -> None:
 def test_a_table_needs_counts(cells: tuple[int, int, int, int]) -> None:
     with pytest.raises(ArgumentError):
         PairedCounts(*cells)
+
+
+def test_bonett_price_is_wald_with_two_pseudo_cases() -> None:
+    found = bonett_price(PairedCounts(9, 8, 3, 4))
+    assert found.centre == pytest.approx(5 / 26)
+    half = 1.959963984540054 * math.sqrt((9 / 26 + 4 / 26 - (5 / 26) ** 2) / 26)
+    assert found.interval is not None
+    assert found.interval.upper == pytest.approx(5 / 26 + half)
+    assert found.interval.lower == pytest.approx(5 / 26 - half)

@@ -138,3 +138,14 @@ def test_arguments_and_words() -> None:
     with pytest.raises(ArgumentError, match="draws"):
         sign_flip([1.0, 0.5], draws=3)
     assert "8 differences" in sign_flip([1.0, 0.0] * 4).describe()
+
+
+def test_almost_all_of_the_large_ones_agree() -> None:
+    found = sign_flip([40.0] * 10 + [1.0, -1.0])
+    assert found.p_exact == pytest.approx(2 * 0.5**10 * 0.75, rel=1e-12)
+
+
+def test_saddlepoint_close_to_the_middle_is_normal() -> None:
+    flips = np.full(10_000, 1.0)
+    assert saddlepoint_tail(flips, 0.005) == pytest.approx(0.5, abs=1e-4)
+    assert saddlepoint_tail(flips, 0.005) < 0.5

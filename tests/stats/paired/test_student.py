@@ -103,10 +103,15 @@ def test_too_little_is_none_with_a_reason(method: object) -> None:
 
 
 def test_no_spread_is_unknown_not_zero() -> None:
-    found = cluster_t([0.25] * 100)
-    assert found.interval is None
-    assert found.se is None
-    assert "unknown, not zero" in found.reason
+    for value in (0.25, 0.1):
+        found = cluster_t([value] * 100)
+        assert found.interval is None
+        assert found.se is None
+        assert found.reason == "all differences are equal, so their spread is unknown, not zero"
+    late = cluster_t([0.25] * 99 + [0.5])
+    assert late.interval is not None
+    early = cluster_t([0.5] + [0.25] * 99)
+    assert early.interval is not None
     balanced = cluster_t([1.0, -1.0, 1.0, -1.0], clusters=[0, 0, 1, 1])
     assert balanced.interval is None
     assert "same mean" in balanced.reason

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 
 from fairtrial.stats.errors import ArgumentError
+from fairtrial.stats.paired.student import cluster_t
 from fairtrial.stats.ppi.difference import JudgedArm, judged_arm, ppi_difference, ppi_influence
 from fairtrial.stats.ppi.mean import judge_weight, ppi_mean
 from fairtrial.stats.ppi.poststratified import (
@@ -12,6 +13,7 @@ from fairtrial.stats.ppi.poststratified import (
     post_stratified_influence,
     selection_test,
 )
+from fairtrial.stats.tails import t_sf
 
 NAN = float("nan")
 
@@ -163,3 +165,49 @@ def test_arguments_and_words() -> None:
         judged_arm([float("inf")], [1.0])
     with pytest.raises(ArgumentError, match="candidate"):
         ppi_difference(baseline, judged_arm([1.0], [1.0]))
+
+
+def test_labels_for_every_case_are_the_paired_t_interval() -> None:
+    rng = np.random.default_rng(11)
+    a, b = rng.integers(0, 2, (2, 30)).astype(float)
+    found = ppi_difference(judged_arm(a, a), judged_arm(b, b))
+    expected = cluster_t(b - a)
+    assert (found.weight_baseline, found.weight_candidate) == (0.0, 0.0)
+    assert found.estimate == pytest.approx(expected.estimate)
+    assert found.se == pytest.approx(expected.se)
+
+
+def test_a_judge_with_one_verdict_has_one_stratum() -> None:
+    arm = judged_arm([1.0, 0.0, 1.0, None], [1, 1, 1, 1])
+    assert post_stratified_influence(arm).estimate == pytest.approx(2 / 3)
+
+
+@pytest.mark.parametrize("labels", [[1.0, 0.0], [1.0, 0.0, 0.0, 1.0, 1.0]])
+def test_squared_pulls_are_the_unbiased_variance_of_a_plain_mean(labels: list[float]) -> None:
+    expected = np.var(labels, ddof=1) / len(labels)
+    arm = judged_arm(labels, [1.0] * len(labels))
+    for influence in (ppi_influence(arm), post_stratified_influence(arm)):
+        assert influence.pulls @ influence.pulls == pytest.approx(expected)
+        assert influence.estimate == pytest.approx(np.mean(labels))
+
+
+def test_both_intervals_of_a_mean_have_the_level() -> None:
+    found = ppi_mean([1, 0, 1, 0], [1, 0, 1, 1], [1, 0, 0], level=0.8)
+    assert found.interval_z is not None
+    assert found.interval_z.level == 0.8
+    assert found.n_unlabelled == 3
+    assert found.judge_only == pytest.approx(4 / 7)
+
+
+def test_clusters_sum_the_pulls_of_their_cases() -> None:
+    baseline, candidate = _scene(6)
+    labels = np.arange(baseline.judge.size) // 10
+    pulls = ppi_influence(candidate).pulls - ppi_influence(baseline).pulls
+    sums = np.array([pulls[labels == g].sum() for g in range(12)])
+    found = ppi_difference(baseline, candidate, clusters=labels)
+    assert found.se == pytest.approx(np.sqrt(12 / 11 * (sums @ sums)))
+    assert found.clusters == 12
+    assert found.p is not None
+    assert found.p.method == "ppi++ difference"
+    t = abs(found.estimate or 0.0) / (found.se or 1.0)
+    assert found.p.value == pytest.approx(2 * t_sf(t, 11))

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -138,6 +139,9 @@ def test_one_look_inference_is_the_ordinary_one() -> None:
     assert found.median_unbiased == pytest.approx(0.15)
     assert found.interval.upper == pytest.approx(0.15 + 0.1 * normal_quantile(0.975))
     assert found.p.value == pytest.approx(2 * normal_sf(1.5))
+    assert (found.repeated.level, found.level, found.look, found.looks) == (0.95, 0.95, 1, 1)
+    assert found.repeated.upper == pytest.approx(0.15 + 0.196)
+    assert found.n == 100.0
     assert "optimistic" in found.describe()
 
 
@@ -180,3 +184,26 @@ def test_words() -> None:
     text = obrien_fleming_bounds([0.5, 1.0]).describe()
     assert "after 50 % stop if p <= 0.0031" in text
     assert "5 %" in text
+
+
+def test_a_huge_effect_stops_at_the_first_look() -> None:
+    found = crossing([1.0, 2.0], [2.0, 2.0], drift=50.0)
+    assert found.upper[0] == pytest.approx(1.0)
+    assert found.upper[1] == pytest.approx(0.0, abs=1e-12)
+    assert found.lower == pytest.approx((0.0, 0.0), abs=1e-12)
+
+
+def test_a_late_stop_far_from_its_boundary_still_has_an_interval() -> None:
+    bounds = list(obrien_fleming_bounds([0.1, 1.0]).z)
+    found = sequential_inference([10.0, 100.0], bounds, 1, 9.0)
+    assert found.interval.lower < found.median_unbiased < found.interval.upper
+    weak = sequential_inference([10.0, 100.0], [1.0, 2.0], 2, 0.0)
+    assert weak.interval.upper - weak.interval.lower > 8 * 0.1 * 0.4
+
+
+def test_a_design_depends_on_shares_of_its_own_end_only() -> None:
+    bounds = obrien_fleming_bounds([0.5, 1.0])
+    stretched = replace(bounds, fractions=(1.0, 2.0))
+    assert sequential_design(stretched).inflation == pytest.approx(
+        sequential_design(bounds).inflation
+    )

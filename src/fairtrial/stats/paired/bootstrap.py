@@ -119,7 +119,7 @@ def bootstrap_mean(
     n = values.size
     if n == 0:
         return Bootstrap(None, None, None, None, 0, 0, level, "none", reason="there are no cases")
-    sums, sizes = cluster_sums(values, codes)
+    sums, sizes = (values, None) if codes is None else cluster_sums(values, codes)
     groups = sums.size
     mean = float(values.mean())
     if groups < 2:
@@ -149,28 +149,31 @@ def _interval(found: _Distribution, tail: float, level: float, name: str) -> Int
 
 
 def _distribution(
-    sums: FloatArray, sizes: FloatArray, draws: int, rng: np.random.Generator
+    sums: FloatArray, sizes: FloatArray | None, draws: int, rng: np.random.Generator
 ) -> _Distribution:
-    size = float(sizes[0])
-    if (sizes == size).all():
+    size = 1.0 if sizes is None else float(sizes[0])
+    if sizes is None or (sizes == size).all():
         lattice = find_lattice(sums)
-        if lattice is not None and _window(lattice) <= _LONGEST_WINDOW:
-            return _exact(lattice, size)
+        found = None if lattice is None else _exact(lattice, size)
+        if found is not None:
+            return found
         if sums.size * draws > _MOST_DRAWN_CELLS:
             return _binned(sums / size)
         return _drawn(_resample(sums / size, draws, rng), "resampling")
     return _drawn(_multinomial(sums, sizes, draws, rng), "multinomial")
 
 
-def _window(lattice: Lattice) -> float:
-    return 2.0 * _REACH * float(lattice.steps.std()) * math.sqrt(lattice.steps.size)
-
-
-def _exact(lattice: Lattice, size: float) -> _Distribution:
+def _exact(lattice: Lattice, size: float) -> _Distribution | None:
+    """Return the exact distribution, or None when its window would be too long."""
     low = int(lattice.steps.min())
     counts = np.bincount(lattice.steps - low).astype(np.float64)
     n = lattice.steps.size
-    support, cumulative = _power(counts / n, n)
+    pmf = counts / n
+    at = np.arange(pmf.size)
+    spread = math.sqrt(float(pmf @ (at - float(pmf @ at)) ** 2) * n)
+    if 2.0 * _REACH * spread + 4.0 * pmf.size > _LONGEST_WINDOW:
+        return None
+    support, cumulative = _power(pmf, n)
     step = 1.0 / (n * lattice.per_unit * size)
     values = np.asarray((support + n * low) * step, dtype=np.float64)
     return _Distribution(values, cumulative, "exact", 0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import numpy.typing as npt
 
@@ -99,4 +97,4 @@ def _nth_average(ordered: FloatArray, rank: int) -> float:
     last = last_partner(high)
     paired = last > floor
     best = 0.5 * (ordered[paired] + ordered[last[paired] - 1])
-    return float(best.max()) if best.size else math.nextafter(high, high)
+    return float(best.max())

@@ -101,7 +101,7 @@ def sign_flip(
     check_count("seed", seed)
     values = as_values("d", d)
     codes = None if clusters is None else as_clusters("clusters", clusters, values.size)
-    sums = cluster_sums(values, codes)[0]
+    sums = values if codes is None else cluster_sums(values, codes)[0]
     n, groups = values.size, sums.size
     if groups < 2:
         reason = "fewer than two independent units can prove nothing"
@@ -274,7 +274,7 @@ def saddlepoint_tail(flips: FloatArray, observed: float) -> float:
         return 0.5**flips.size
     tilt = _tilt(flips, np.ones_like(flips), observed)
     generating = float(_log_cosh(tilt * flips).sum())
-    # sech² as 1 - tanh², with the cosh that does not overflow
+    # beyond 300 the hyperbolic cosine overflows, and its inverse is 0 anyway
     curvature = float(((flips / np.cosh(np.minimum(tilt * flips, 300.0))) ** 2).sum())
     w = math.sqrt(2.0 * (tilt * observed - generating))
     u = tilt * math.sqrt(curvature)

@@ -99,8 +99,6 @@ def _bound(state: Surviving, level: float, budget: float) -> float:
 
     if budget <= 1e-300 or log_excess(_LARGEST_Z) > 0.0:
         return _LARGEST_Z
-    if log_excess(0.0) <= 0.0:
-        return 0.0
     return find_root(log_excess, 0.0, _LARGEST_Z, tolerance=1e-10)
 
 
