@@ -4,7 +4,6 @@ import pytest
 from fairtrial.analysis.arms import compare_arms, compare_graders
 from fairtrial.analysis.cases import PairedCases, paired_scores, paired_trials
 from fairtrial.analysis.measured import metric_changes
-from fairtrial.analysis.noise import noise_floor
 from fairtrial.analysis.noninferiority import non_inferiority
 from fairtrial.analysis.paired import paired
 from fairtrial.analysis.pairwise_gate import pairwise_gate
@@ -95,25 +94,6 @@ def test_metrics_know_which_way_is_better_and_how_many_there_are() -> None:
     assert found["seconds"].p_adjusted == pytest.approx(4 * raw.value)
     slower = metric_changes({"seconds": (a, a * 1.2)})["seconds"]
     assert slower.verdict is Direction.WORSE
-
-
-def test_noise_of_an_unchanged_agent() -> None:
-    rng = np.random.default_rng(9)
-    chance = rng.beta(0.5, 0.5, 200)
-    runs = [[bool(v) for v in rng.random(3) < p] for p in chance]
-    found = noise_floor(runs)
-    pairs = [(r[i], r[j]) for r in runs for i in range(3) for j in range(3) if i != j]
-    assert found.components.flip_rate == pytest.approx(sum(a != b for a, b in pairs) / len(pairs))
-    assert not found.drifts
-    effects = [found.visible[k].effect for k in (1, 3, 5)]
-    assert effects == sorted(effects, reverse=True)  # type: ignore[type-var]
-    assert "3 trials an arm" in found.describe()
-    moved = noise_floor([[False, True]] * 10 + [[True, True]] * 5)
-    assert moved.drifts
-    assert "drifts" in moved.describe()
-    for bad in ([], [[True]], [[True, True], [True]]):
-        with pytest.raises(ArgumentError, match="runs"):
-            noise_floor(bad)
 
 
 def test_every_judge_must_prefer_the_candidate() -> None:

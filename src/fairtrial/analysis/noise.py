@@ -2,68 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
 
 import numpy as np
 
+from fairtrial.analysis.cases import paired_trials
+from fairtrial.analysis.paired import paired
+from fairtrial.analysis.planned_size import USUAL_CASES, USUAL_TRIALS, Question, effect_of
+from fairtrial.model.noise import NoiseFloor, Visible
 from fairtrial.stats.errors import ArgumentError
-from fairtrial.stats.paired.mcnemar import McNemar, mcnemar
-from fairtrial.stats.power import SmallestEffect, flaky_design, smallest_effect
-from fairtrial.stats.trials import from_scores
-from fairtrial.stats.variance import VarianceComponents, variance_components
+from fairtrial.stats.trials import TrialSums
+from fairtrial.stats.variance import variance_components
+
+_COIN = 0.5
+"""Nothing flips more often than a fair coin, except by luck in few trials."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseFloor:
-    """What an unchanged agent does on its own.
+def noise_floor(first: TrialSums, second: TrialSums) -> NoiseFloor:
+    """Return the noise of an unchanged agent from two runs over the same cases.
 
-    Attributes:
-        components: Variance within and between cases, and the flip rate.
-        drift: First trials against second trials; a small p means the environment moved.
-        visible: The smallest difference visible with this many cases, by trials an arm.
-    """
-
-    components: VarianceComponents
-    drift: McNemar
-    visible: dict[int, SmallestEffect]
-
-    @property
-    def drifts(self) -> bool:
-        """Whether the first and second runs differ beyond luck."""
-        return self.drift.p_mid < 0.05
-
-    def describe(self) -> str:
-        """Return the noise floor in words."""
-        parts = [self.components.describe()]
-        if self.drifts:
-            parts.append(f"The environment drifts: {self.drift.describe()}")
-        parts += [
-            f"{trials} {'trial' if trials == 1 else 'trials'} an arm: {found.describe()}"
-            for trials, found in self.visible.items()
-        ]
-        return " ".join(parts)
-
-
-def noise_floor(runs: Sequence[Sequence[bool]], *, trials: Sequence[int] = (1, 3, 5)) -> NoiseFloor:
-    """Return the noise of an unchanged agent from repeated runs over the same cases.
+    Variance within and between cases over the trials of both runs (one-way random effects), flip
+    rate twice the variance within; drift by the paired test of run 1 against run 2: McNemar with
+    one trial a case and run, else the sign-flip test.
 
     Args:
-        runs: For each case its verdicts in run order, at least two and as many for each case.
-        trials: Trials an arm to plan for.
+        first: Run 1's passes and trials by case.
+        second: Run 2's, in the same order.
 
     Raises:
-        ArgumentError: a case has fewer than two runs, or cases differ in their number.
+        ArgumentError: there is no case, or the runs have different ones.
     """
-    if not runs or len({len(case) for case in runs}) > 1 or len(runs[0]) < 2:
-        raise ArgumentError("runs", "needs the same number of runs, at least two, for each case")
-    components = variance_components(from_scores("runs", [[float(v) for v in c] for c in runs]))
-    first_two = np.array([[bool(case[0]), bool(case[1])] for case in runs])
-    gained = int((~first_two[:, 0] & first_two[:, 1]).sum())
-    lost = int((first_two[:, 0] & ~first_two[:, 1]).sum())
-    flip = components.flip_rate or 0.0
+    if first.n == 0:
+        raise ArgumentError("first", "needs at least one case")
+    cases = paired_trials(first, second)
+    both = TrialSums(
+        first.trials + second.trials, first.total + second.total, first.squares + second.squares
+    )
+    found = variance_components(both)
+    within = found.within or 0.0
+    flip_rate = min(found.flip_rate or 0.0, 1.0)
+    drift = paired(cases)
+    per_case = within / first.trials + within / second.trials
+    asked = Question(min(flip_rate, _COIN))
     return NoiseFloor(
-        components,
-        mcnemar(gained, lost),
-        {k: smallest_effect(len(runs), flaky_design(min(flip, 1.0), k).variance) for k in trials},
+        cases=first.n,
+        trials=0.5 * found.trials,
+        flip_rate=flip_rate,
+        within=within,
+        between=found.between,
+        first=float(np.mean(first.means)),
+        second=float(np.mean(second.means)),
+        sd=math.sqrt(float(per_case.sum())) / first.n,
+        drift_p=1.0 if drift.p is None else drift.p.value,
+        drift_method="none" if drift.p is None else drift.p.method,
+        visible=tuple(
+            Visible(n, k, effect_of(n, k, asked))
+            for n in sorted({*USUAL_CASES, first.n})
+            for k in USUAL_TRIALS
+        ),
     )

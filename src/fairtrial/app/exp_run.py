@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -31,7 +32,7 @@ from fairtrial.graders.grading import grade_all
 from fairtrial.graders.registry import build_grader
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.experiment import Experiment, ExperimentState, Status
-from fairtrial.model.trial import TrialKey
+from fairtrial.model.trial import MAIN_ARM, TrialKey
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import Surroundings
 from fairtrial.tasks.registry import build_task
@@ -61,7 +62,12 @@ def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
         RefusedError: another process is running the experiment to be resumed.
         StoreError: the store cannot be read or written.
     """
-    intent = _intent(bench, request)
+    return run_arms(bench, request, (MAIN_ARM,))
+
+
+def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentReport | PlanReport:
+    """Run an experiment whose arms all have the task of the request; else as `exp_run`."""
+    intent = _intent(bench, request, arms)
     if request.dry_run:
         return _plan_report(bench, intent, request)
     store = bench.store.experiments
@@ -86,16 +92,16 @@ def _due(bench: Bench, request: Request, intent: Intent) -> Due:
     )
 
 
-def _intent(bench: Bench, request: Request) -> Intent:
+def _intent(bench: Bench, request: Request, arms: Sequence[str]) -> Intent:
     if request.retry_errors and request.resume in (None, NEWEST):
         raise UsageError(
             "--retry-errors needs to know which experiment",
             fix="name it: --resume EXPERIMENT --retry-errors",
         )
     if request.resume is None:
-        return Intent(plan_of(bench, request), base_dir(bench, request), None, frozenset())
+        return Intent(plan_of(bench, request, arms), base_dir(bench, request), None, frozenset())
     described = request.dataset is not None or request.task is not None
-    plan = plan_of(bench, request) if described else None
+    plan = plan_of(bench, request, arms) if described else None
     state = _to_resume(bench, request.resume, plan)
     experiment = state.experiment
     if plan is not None and plan.identity != experiment.identity:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,8 +27,8 @@ EVERY_ROW = 2**31
 T = TypeVar("T")
 
 
-def plan_of(bench: Bench, request: Request) -> Plan:
-    """Return the plan that a request describes.
+def plan_of(bench: Bench, request: Request, arms: Sequence[str] = (MAIN_ARM,)) -> Plan:
+    """Return the plan that a request describes; all arms run its task.
 
     Raises:
         UsageError: something is missing or wrong, or no case is left.
@@ -41,7 +41,7 @@ def plan_of(bench: Bench, request: Request) -> Plan:
         raise UsageError("no task", where=where, fix="give one with --task JSON|FILE, or in a spec")
     if not request.graders:
         raise UsageError("no grader", where=where, fix="give one, e.g. --grader exact")
-    arms = (Arm(MAIN_ARM, task_spec(request.task, f"{where}: task" if where else "--task")),)
+    task = task_spec(request.task, f"{where}: task" if where else "--task")
     graders = grader_specs(request.graders, f"{where}: graders" if where else "graders")
     gate_rules(request.gate, f"{where}: gate", [grader.name for grader in graders])
     dataset = bench.store.datasets.version(request.dataset)
@@ -49,7 +49,7 @@ def plan_of(bench: Bench, request: Request) -> Plan:
     return Plan(
         dataset=dataset,
         cases=_selected(bench, dataset, request),
-        arms=arms,
+        arms=tuple(Arm(name, task) for name in arms),
         graders=graders,
         trials=request.trials,
         seed=seed,

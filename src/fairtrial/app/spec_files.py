@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fairtrial.app.paths import user_path
 from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.schema.decoding import decode, unknown_name
@@ -30,10 +31,13 @@ def build_request(kind: type[Any], given: Mapping[str, Any], cwd: Path) -> Any:
         NotFoundError: a file does not exist.
     """
     values = {name: _loaded(kind, name, value, cwd) for name, value in given.items()}
+    either = getattr(kind, "EXPERIMENT_OR_SPEC", None)
+    if either is not None and Path(values.get(either, "")).suffix in SUFFIXES:
+        values["spec"] = values.pop(either)
     request = decode(kind, values, None)
     if values.get("spec") is None:
         return request
-    path = cwd / Path(values["spec"]).expanduser()
+    path = user_path(values["spec"], cwd)
     spec = read_document(path)
     if not isinstance(spec, dict):
         raise UsageError("a spec is an object of options", where=str(path))
@@ -51,17 +55,17 @@ def build_request(kind: type[Any], given: Mapping[str, Any], cwd: Path) -> Any:
 
 
 def _wanted_of(kind: type[Any], spec: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-    """Return what a verb takes of a spec: all, unless its request names its `SPEC_KEYS`.
+    """Return what a verb takes of a spec: what it has options for, or its `SPEC_KEYS` alone.
 
     What it does not take must still be what a spec may hold: a typing error is told everywhere.
     """
-    keys: frozenset[str] | None = getattr(kind, "SPEC_KEYS", None)
-    if keys is None:
+    if kind is RunRequest:
         return spec
     known = {option.name for option in options_of(RunRequest)}
     unknown = [unknown_name(name, known) for name in spec if name not in known]
     if unknown:
         raise UsageError("; ".join(unknown), where=str(path))
+    keys = getattr(kind, "SPEC_KEYS", {option.name for option in options_of(kind)})
     return {name: value for name, value in spec.items() if name in keys}
 
 
@@ -82,10 +86,10 @@ def _json_or_file(value: Any, folder: Path, where: str) -> Any:
     if value.lstrip()[:1] in ("{", "["):
         try:
             return json.loads(value)
-        except ValueError as error:
+        except (RecursionError, ValueError) as error:
             raise UsageError(f"not JSON: {error}", where=f"{where} {value[:60]}") from None
     if Path(value).suffix in SUFFIXES:
-        return read_document(folder / Path(value).expanduser())
+        return read_document(user_path(value, folder))
     return value
 
 
@@ -113,11 +117,11 @@ def read_document(path: Path) -> Any:
         raise UsageError(f"cannot be read: {error}", where=str(path)) from None
     try:
         return parser(text)
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise UsageError(f"cannot be parsed: {_line(error)}", where=str(path)) from None
 
 
-def _line(error: ValueError) -> str:
+def _line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 

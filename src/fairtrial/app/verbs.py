@@ -77,6 +77,11 @@ VERBS = (
     ),
     Verb(("exp", "power"), "Plan a comparison: how many cases and trials an effect needs"),
     Verb(
+        ("exp", "aa"),
+        "Run one configuration twice, or compare two runs of it, and keep its noise floor",
+        runs_trials=True,
+    ),
+    Verb(
         ("exp", "baseline"),
         "Set, show or clear what this project's experiments are compared with",
     ),

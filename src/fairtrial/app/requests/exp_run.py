@@ -55,16 +55,9 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """Run a task over a dataset and grade every output.
+class Setup:
+    """What is run, and how; every verb that runs trials of a task takes it."""
 
-    A spec file (JSON, YAML or TOML) holds the same options, with `_` for `-` and in the plural
-    where an option is repeatable (`graders`, `cases`); options override it, and `--grader` adds to
-    its graders. Relative paths in it, and the task's working directory, start at its folder.
-    """
-
-    spec: Path | None = option(None, positional=True)
-    """Spec file"""
     dataset: str | None = option(None, short="-d", metavar="NAME[@VERSION]")
     """Dataset to run on; NAME is its newest version"""
     task: Mapping[str, Any] | None = option(None, metavar=JSON_OR_FILE)
@@ -83,14 +76,27 @@ class Request:
     seed: NotNegative | None = option(None, metavar="N")
     """Seed of the order and of each trial's own seed (default: drawn, and recorded); with --sample
     also of the draw (default there: 0)"""
-    gate: tuple[Mapping[str, Any], ...] = option((), hidden=True)
-    """Rules of a release gate: they are held against the run when it ends, and `exp gate` holds
-    them against it again"""
     selection: Selection = group(Selection)
     limits: Limits = group(Limits)
     resume: str | None = option(None, metavar="EXPERIMENT", bare=NEWEST)
     """Continue an interrupted experiment: finished trials are kept, only the rest run (no value:
     the newest unfinished one with the same dataset, task and graders)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Request(Setup):
+    """Run a task over a dataset and grade every output.
+
+    A spec file (JSON, YAML or TOML) holds the same options, with `_` for `-` and in the plural
+    where an option is repeatable (`graders`, `cases`); options override it, and `--grader` adds to
+    its graders. Relative paths in it, and the task's working directory, start at its folder.
+    """
+
+    spec: Path | None = option(None, positional=True)
+    """Spec file"""
+    gate: tuple[Mapping[str, Any], ...] = option((), hidden=True)
+    """Rules of a release gate: they are held against the run when it ends, and `exp gate` holds
+    them against it again"""
     retry_errors: bool = option(default=False)
     """With --resume EXPERIMENT: run its trials that ended in a task error again too, also those of
     a finished experiment; the rest are kept"""

@@ -1,0 +1,150 @@
+"""`exp aa`: how much differs when nothing differs."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import NamedTuple
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.exp_run import run_arms
+from fairtrial.app.noise_floors import StoredFloor, config_key, keep_noise_floor
+from fairtrial.app.reports.aa import AaReport
+from fairtrial.app.reports.experiment import ExperimentReport
+from fairtrial.app.requests.exp_aa import Request
+from fairtrial.app.requests.exp_run import NEWEST, Setup
+from fairtrial.app.requests.exp_run import Request as RunRequest
+from fairtrial.model.columns import PairedRows
+from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.model.experiment import ExperimentState, Status
+from fairtrial.model.noise import NoiseFloor
+
+ARMS = ("a1", "a2")
+
+
+class Run(NamedTuple):
+    """One of the two runs."""
+
+    state: ExperimentState
+    arm: str
+
+
+def exp_aa(bench: Bench, request: Request) -> AaReport:
+    """Run one configuration twice, or compare two runs of it, and keep its noise floor.
+
+    Raises:
+        UsageError: something is missing or wrong, or the two are not runs of one configuration.
+        NotFoundError: a dataset or an experiment does not exist.
+        StoreError: the store cannot be read or written.
+    """
+    if request.a is not None:
+        return _measure(bench, *_stored(bench, request), None)
+    report = run_arms(bench, _run_request(bench, request), ARMS)
+    if not isinstance(report, ExperimentReport):
+        raise TypeError(report)
+    if report.state.status is not Status.FINISHED:
+        return AaReport((report.state,), report, None, "the run is not finished")
+    return _measure(bench, Run(report.state, ARMS[0]), Run(report.state, ARMS[1]), report)
+
+
+def _run_request(bench: Bench, request: Request) -> RunRequest:
+    setup = {field.name: getattr(request, field.name) for field in fields(Setup)}
+    run = RunRequest(**setup, spec=request.spec)
+    if run.resume is None or (run.resume == NEWEST and (run.dataset or run.task)):
+        return run
+    return replace(run, resume=_to_resume(bench, run.resume))
+
+
+def _to_resume(bench: Bench, ref: str) -> str:
+    """Return the id of the A/A experiment to resume, also without a spec that describes it."""
+    store = bench.store.experiments
+    if ref != NEWEST:
+        experiment = store.find(ref).experiment
+        if experiment.arms != ARMS:
+            raise UsageError(
+                f"{experiment.id} is no A/A experiment",
+                fix=f"resume it with: fairtrial exp run --resume {experiment.id}",
+            )
+        return experiment.id
+    for state in store.unfinished():
+        if state.experiment.arms == ARMS:
+            return state.experiment.id
+    raise NotFoundError("no unfinished A/A experiment to resume", fix="see: fairtrial exp status")
+
+
+def _stored(bench: Bench, request: Request) -> tuple[Run, Run]:
+    given = [field.name for field in fields(Setup) if _was_given(request, field.name)]
+    if given:
+        raise UsageError(
+            f"stored runs take no other option, got {', '.join(given)}",
+            fix="name two stored runs alone, or a spec file (.json, .yaml, .toml) to run twice",
+        )
+    store = bench.store.experiments
+    first = store.find(str(request.a))
+    if request.b is None:
+        if first.experiment.arms != ARMS:
+            raise UsageError(
+                f"{first.experiment.name} is one run: a second one is needed",
+                fix=f"name it too: fairtrial exp aa {request.a} OTHER",
+            )
+        return Run(first, ARMS[0]), Run(first, ARMS[1])
+    second = store.find(request.b)
+    runs = Run(first, first.experiment.arms[-1]), Run(second, second.experiment.arms[-1])
+    _check_same(*runs)
+    return runs
+
+
+def _was_given(request: Request, name: str) -> bool:
+    value = getattr(request, name)
+    return bool(value != getattr(Request(), name))
+
+
+def _check_same(first: Run, second: Run) -> None:
+    a, b = first.state.experiment, second.state.experiment
+    if a.id == b.id:
+        raise UsageError("A and B are the same run", fix="name another one")
+    if a.measured or b.measured:
+        raise UsageError("measurements of commands have no verdicts", fix="see: fairtrial exp show")
+    if config_key(a, first.arm) == config_key(b, second.arm):
+        return
+    parts = (
+        ("dataset", a.dataset, b.dataset),
+        ("task", a.spec["arms"][first.arm], b.spec["arms"][second.arm]),
+        ("graders", a.spec["graders"], b.spec["graders"]),
+    )
+    differing = [name for name, mine, other in parts if mine != other]
+    raise UsageError(
+        f"{a.name} and {b.name} are not runs of one configuration",
+        why=f"they differ in: {', '.join(differing)}",
+        fix=f"compare them with: fairtrial exp compare {a.id} {b.id}",
+    )
+
+
+def _measure(bench: Bench, first: Run, second: Run, report: ExperimentReport | None) -> AaReport:
+    rows = bench.store.experiments.paired_rows(
+        (first.state.experiment.id, first.arm), (second.state.experiment.id, second.arm)
+    )
+    states = tuple({run.state.experiment.id: run.state for run in (first, second)}.values())
+    floor = _floor(rows)
+    if floor is None:
+        return AaReport(states, report, None, "no case has a verdict in both runs")
+    ids = tuple(state.experiment.id for state in states)
+    stored = StoredFloor(floor, ids, bench.clock.now())
+    keep_noise_floor(bench, config_key(first.state.experiment, first.arm), stored)
+    return AaReport(states, report, floor, None)
+
+
+def _floor(rows: PairedRows) -> NoiseFloor | None:
+    # numpy: not needed to run, only to measure
+    from fairtrial.analysis.noise import noise_floor  # noqa: PLC0415
+    from fairtrial.stats.trials import from_counts  # noqa: PLC0415
+
+    a, b = rows.a, rows.b
+    both = [
+        (a.passed[i], a.passed[i] + a.failed[i], b.passed[j], b.passed[j] + b.failed[j])
+        for i, j in zip(*rows.pairs, strict=True)
+        if a.passed[i] + a.failed[i] and b.passed[j] + b.failed[j]
+    ]
+    if not both:
+        return None
+    passed_a, decided_a, passed_b, decided_b = zip(*both, strict=True)
+    return noise_floor(from_counts(passed_a, decided_a), from_counts(passed_b, decided_b))

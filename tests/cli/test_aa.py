@@ -1,0 +1,142 @@
+"""`exp aa`: one configuration, run twice."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+
+import pytest
+from tests.cli.conftest import CAT, EXACT, Command, process
+
+from fairtrial.app.bench import bench_here
+from fairtrial.app.noise_floors import config_key, noise_floor_of
+from fairtrial.model.errors import ExitCode
+
+# Passes when the case number and the arm's trial add up so: the same in every test run.
+FLAKY = """
+import json, sys
+case = json.load(sys.stdin)
+number, arm = case["input"], case["arm"]
+print(json.dumps({"output": str(number) if number < 10 or (number + (arm == "a2")) % 2 else "no"}))
+"""
+
+
+@pytest.fixture
+def spec(fairtrial: Command, numbers: str, folder: Path) -> str:
+    (folder / "agent.py").write_text(FLAKY)
+    task = {"kind": "command", "command": ["python3", "agent.py"], "envelope": True}
+    spec = {"dataset": numbers, "task": task, "graders": ["exact"], "seed": 1}
+    (folder / "spec.json").write_text(json.dumps({**spec, "name": "flaky", "gate": []}))
+    del fairtrial
+    return "spec.json"
+
+
+def test_two_interleaved_runs_give_a_noise_floor(fairtrial: Command, spec: str) -> None:
+    done = fairtrial("exp", "aa", spec, "--json")
+    assert done.code == 0, done.err
+    floor = done.json["noise_floor"]
+    assert (floor["cases"], floor["trials"], floor["flip_rate"]) == (20, 1, 0.5)
+    assert (floor["first"], floor["second"], floor["drifts"]) == (0.75, 0.75, False)
+    assert done.json["experiment"]["arms"] == ["a1", "a2"]
+    assert done.json["experiment"]["n_recorded"] == 40
+    text = fairtrial("exp", "aa", "flaky").out
+    assert "the verdict of a case flips between two trials 50.0% of the time" in text
+    assert "no sign of drift" in text
+    assert "Smallest difference that a comparison shows 8 times in 10" in text
+
+
+def test_the_floor_is_kept_for_what_was_run(fairtrial: Command, spec: str) -> None:
+    first = fairtrial("exp", "aa", spec, "--json").json
+    fairtrial("exp", "run", spec, "--trials", "2", "--first-n", "3", "--name", "later")
+    fairtrial("exp", "run", spec, "--name", "other", "-g", "number")
+    bench = bench_here()
+    try:
+        later, other = (bench.store.experiments.find(n).experiment for n in ("later", "other"))
+        kept = noise_floor_of(bench, config_key(later))
+        assert kept is not None
+        assert kept.floor.flip_rate == first["noise_floor"]["flip_rate"]
+        assert list(kept.experiments) == first["experiments"]
+        assert noise_floor_of(bench, config_key(other)) is None
+    finally:
+        bench.close()
+
+
+def test_two_stored_runs_are_compared_without_running_anything(
+    fairtrial: Command, numbers: str
+) -> None:
+    for name in ("one", "two"):
+        words = ("-d", numbers, "--task", CAT, "--name", name, "--trials", "2")
+        fairtrial("exp", "run", *words, *EXACT)
+    report = fairtrial("exp", "aa", "one", "two", "--json").json
+    assert report["experiment"] is None
+    assert (report["noise_floor"]["flip_rate"], report["noise_floor"]["trials"]) == (0.0, 2)
+    assert len(report["experiments"]) == 2
+
+
+def test_a_moved_environment_is_told(fairtrial: Command, numbers: str, folder: Path) -> None:
+    script = f'n=$(cat); [ -e {folder}/down ] && echo no || echo "$n"'
+    task = json.dumps({"kind": "command", "command": script})
+    words = ("-d", numbers, "--task", task)
+    fairtrial("exp", "run", *words, *EXACT, "--name", "before")
+    (folder / "down").touch()
+    fairtrial("exp", "run", *words, *EXACT, "--name", "after")
+    done = fairtrial("exp", "aa", "before", "after")
+    assert done.code == 0
+    assert "something around the agent moved" in done.out
+    assert fairtrial("exp", "aa", "before", "after", "--json").json["noise_floor"]["drifts"]
+
+
+def test_runs_of_different_things_are_refused(fairtrial: Command, numbers: str, spec: str) -> None:
+    fairtrial("exp", "run", "-d", numbers, "--task", CAT, *EXACT, "--name", "cat")
+    fairtrial("exp", "run", spec, "--name", "flaky")
+    done = fairtrial("exp", "aa", "cat", "flaky")
+    assert done.code == ExitCode.USAGE
+    assert "they differ in: task" in done.err
+    assert "fairtrial exp compare exp_" in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "what"),
+    [
+        (("cat",), ExitCode.USAGE, "a second one is needed"),
+        (("cat", "cat"), ExitCode.USAGE, "are the same run"),
+        (("cat", "nobody"), ExitCode.NOT_FOUND, "there is no experiment nobody"),
+        (("cat", "cat", "--trials", "3"), ExitCode.USAGE, "take no other option, got trials"),
+        (("none.json",), ExitCode.NOT_FOUND, "no such file"),
+        ((), ExitCode.USAGE, "no dataset"),
+        (("--resume",), ExitCode.NOT_FOUND, "no unfinished A/A experiment"),
+        (("--resume", "cat"), ExitCode.USAGE, "is no A/A experiment"),
+    ],
+)
+def test_mistakes_are_told(
+    fairtrial: Command, numbers: str, words: tuple[str, ...], code: int, what: str
+) -> None:
+    fairtrial("exp", "run", "-d", numbers, "--task", CAT, *EXACT, "--name", "cat", "--first-n", "2")
+    done = fairtrial("exp", "aa", *words)
+    assert done.code == code
+    assert what in done.err
+
+
+def test_a_run_that_judges_nothing_leaves_no_floor(fairtrial: Command, numbers: str) -> None:
+    down = '{"kind":"http","url":"http://127.0.0.1:1"}'
+    words = ("-d", numbers, "--task", down, "--retries", "0", "--stop-after-infra", "2")
+    done = fairtrial("exp", "aa", *words, *EXACT)
+    assert done.code == ExitCode.NO_VERDICT
+    assert "No noise floor: the run is not finished" in done.out
+    assert "fairtrial exp aa --resume exp_" in done.out
+
+
+def test_an_interrupted_one_is_resumed_to_its_end(fairtrial: Command, numbers: str) -> None:
+    task = json.dumps({"kind": "command", "command": "sleep 0.2; cat"})
+    words = ("exp", "aa", "-d", numbers, "--task", task, *EXACT, "--name", "slow")
+    running = process(*words)
+    while fairtrial("exp", "show", "slow", "--json").json.get("n_recorded", 0) < 4:
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=60)
+    assert running.returncode == ExitCode.INTERRUPTED
+    done = fairtrial("exp", "aa", "--resume", "--json")
+    assert done.code == 0, done.out
+    assert done.json["experiment"]["n_recorded"] == 40
+    assert done.json["noise_floor"]["flip_rate"] == 0.0
