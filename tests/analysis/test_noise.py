@@ -45,7 +45,8 @@ def test_the_sd_is_that_of_many_repeated_comparisons(k: int) -> None:
     for _ in range(400):
         first, second = rng.binomial(k, chance, (2, 300))
         deltas.append(float(np.mean(second - first)) / k)
-        told.append(noise_floor(from_counts(first, [k] * 300), from_counts(second, [k] * 300)).sd)
+        sums = (from_counts(passes, [k] * 300) for passes in (first, second))
+        told.append(noise_floor(*sums, sizes=()).sd)
     assert np.mean(told) == pytest.approx(np.std(deltas), rel=0.1)
 
 
@@ -54,7 +55,9 @@ def test_the_same_agent_shows_drift_one_time_in_twenty_at_most() -> None:
     chance = rng.beta(0.5, 0.5, 60)
     ones = [1] * 60
     alarms = [
-        noise_floor(*(from_counts(passes, ones) for passes in rng.binomial(1, chance, (2, 60))))
+        noise_floor(
+            *(from_counts(passes, ones) for passes in rng.binomial(1, chance, (2, 60))), sizes=()
+        )
         for _ in range(400)
     ]
     assert sum(found.drifts for found in alarms) <= 400 * 0.05 + 3 * math.sqrt(400 * 0.05 * 0.95)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,7 +19,9 @@ _COIN = 0.5
 """Nothing flips more often than a fair coin, except by luck in few trials."""
 
 
-def noise_floor(first: TrialSums, second: TrialSums) -> NoiseFloor:
+def noise_floor(
+    first: TrialSums, second: TrialSums, sizes: Sequence[int] = USUAL_CASES
+) -> NoiseFloor:
     """Return the noise of an unchanged agent from two runs over the same cases.
 
     Variance within and between cases over the trials of both runs (one-way random effects), flip
@@ -28,6 +31,7 @@ def noise_floor(first: TrialSums, second: TrialSums) -> NoiseFloor:
     Args:
         first: Run 1's passes and trials by case.
         second: Run 2's, in the same order.
+        sizes: Numbers of cases to say the smallest visible difference for; empty for none.
 
     Raises:
         ArgumentError: there is no case, or the runs have different ones.
@@ -57,7 +61,7 @@ def noise_floor(first: TrialSums, second: TrialSums) -> NoiseFloor:
         drift_method="none" if drift.p is None else drift.p.method,
         visible=tuple(
             Visible(n, k, effect_of(n, k, asked))
-            for n in sorted({*USUAL_CASES, first.n})
+            for n in (sorted({*sizes, first.n}) if sizes else ())
             for k in USUAL_TRIALS
         ),
     )
