@@ -169,3 +169,12 @@ def test_a_clear_loss_is_worse_with_labels_as_without() -> None:
     found = labelled_delta(None, rows, (arms[0], arms[1]))
     assert found.verdict is Direction.WORSE
     assert found.changed == "B is worse, with people's labels as without"
+
+
+def test_an_interval_holds_only_differences_that_can_be() -> None:
+    rows = {CaseKey("x"): (one_trial(True), one_trial(True)), CaseKey("y"): (one_trial(False),) * 2}  # noqa: FBT003
+    a, b = ({CaseKey("x"): passes, CaseKey("y"): False} for passes in (True, False))
+    found = labelled_delta(None, rows, (ArmLabels(a), ArmLabels(b)), min_labels=2)
+    assert found.headline is found.correction.ppi
+    assert found.headline.interval is not None
+    assert (found.headline.interval.lower, found.headline.interval.upper) == (-1.0, 1.0)

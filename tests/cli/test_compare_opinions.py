@@ -200,6 +200,44 @@ def test_judges_are_held_against_people_on_the_test_split(compared: Command, fol
     assert "! labels for 1 unknown case ignored: lost" in out
 
 
+def test_the_text_of_several_judges_and_of_labels_that_calibrate_nothing(
+    compared: Command, folder: Path
+) -> None:
+    jsonl(folder / "winners.jsonl", [{"caseId": "c02", "winner": "b"}])
+    judges = [judge("good", cost_usd=0.5), judge("same", prefers="tie")]
+    words = [word for each in judges for word in ("--pairwise", json.dumps(each))]
+    out = compared(*words, "--labels", "winners.jsonl").out
+    assert "good and same: κ 0.00 (same answer 10.0%, n = 60)" in out
+    assert "all of them: Krippendorff's alpha -" in out
+    assert "! not held against people: no label belongs to a judged case of the test split; " in out
+    assert "1 label outside it does not count" in out
+    assert "120 calls, 0 answers kept from before, $60.00" in out
+    jsonl(folder / "winners.jsonl", [{"caseId": "c01", "winner": "a"}])
+    out = compared(*words[:2], "--labels", "winners.jsonl").out
+    assert "the same winner in 0 of 1" in out
+    assert "– right where people say B (TPR), 0.0% where they say A (TNR)" in out
+    ties = compared("--pairwise", words[3], "--pairwise", json.dumps(judge("tie", prefers="tie")))
+    assert "same and tie: κ – (every rating is the same, so chance alone explains" in ties.out
+
+
+def test_nothing_to_compare_is_nothing_to_judge(fairtrial: Command, folder: Path) -> None:
+    grader = '{"kind": "regex", "pattern": "."}'
+    for name in ("base", "cand"):
+        jsonl(folder / f"{name}.jsonl", [{"id": name, "input": name}])
+        fairtrial("dataset", "add", name, f"{name}.jsonl")
+        task = '{"kind": "command", "command": ["cat"]}'
+        ran = fairtrial("exp", "run", "-d", name, "--task", task, "-g", grader, "--name", name)
+        assert ran.code == 0
+        jsonl(folder / f"{name}-labels.jsonl", [{"caseId": name, "value": "pass"}])
+    words = ("--labels-a", "base-labels.jsonl", "--labels-b", "cand-labels.jsonl", "--gate")
+    done = fairtrial(*COMPARE, "--pairwise", json.dumps(judge()), *words)
+    assert done.code == 4
+    assert "there is no pair to judge" in done.out
+    assert "graders alone    –" in done.out
+    assert "base: 0 usable labels, 1 on cases that do not count; none to hold" in done.out
+    assert calls(folder) == []
+
+
 def labelled(folder: Path, name: str, every: int, share: int = 2) -> dict[int, bool]:
     """Write people's labels for a share of the cases: stricter than the grader in one in seven."""
     given = {n: n % every != 0 and n % 7 != 1 for n in range(N) if n % share == 0 or n % 5 == 0}

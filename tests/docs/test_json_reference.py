@@ -108,6 +108,8 @@ COMMANDS = (
     "exp show measured",
     "exp run spec.json --name again",
     "exp compare d again --gate",
+    "exp compare d again --pairwise one.json --pairwise two.json --labels winners.jsonl",
+    "exp compare d again --labels-a people-a.jsonl --labels-b people-b.jsonl --min-labels 2",
     "exp compare down again",
     "exp power --effect 0.1 --cases 100",
     "exp power --from d",
@@ -140,11 +142,24 @@ def prepare(terminal: Terminal) -> None:
         "input": 1,
         "expected": "lucky",
         "tags": ["t"],
-        "split": "s",
+        "split": "test",
     }
     crash = {"id": "crash", "input": {}, "metadata": {"why": 1}}
     for name, cases in {"a": [flaky], "b": [{**flaky, "input": 2}, crash]}.items():
         terminal.write(f"{name}.jsonl", "\n".join(json.dumps(case) for case in cases))
+    prepare_opinions(terminal)
+
+
+def prepare_opinions(terminal: Terminal) -> None:
+    """Write judges, and what people say."""
+    for name in ("one", "two"):
+        judge = {"kind": "pairwise", "name": name, "rubric": "better", "provider": "fake"}
+        terminal.write(f"{name}.json", json.dumps(judge))
+    winners = [{"caseId": "flaky", "winner": "b"}, {"caseId": "crash", "winner": "a"}]
+    terminal.write("winners.jsonl", json.dumps(winners))
+    for arm, value in (("a", "pass"), ("b", "fail")):
+        labels = [{"caseId": "flaky", "value": value}, {"caseId": "crash", "value": "fail"}]
+        terminal.write(f"people-{arm}.jsonl", json.dumps(labels))
 
 
 def test_every_key_that_is_printed_is_described_and_the_other_way_round(

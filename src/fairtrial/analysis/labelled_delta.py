@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy.typing as npt
 
@@ -156,7 +156,9 @@ def labelled_delta(
     )
     alone = paired(paired_trials(baseline, candidate, clusters=clusters))
     arms = [_arm(list(rows), side, given) for side, given in zip(sides, labels, strict=True)]
-    correction = label_correction(arms[0], arms[1], clusters=clusters, min_labels=min_labels)
+    correction = _possible(
+        label_correction(arms[0], arms[1], clusters=clusters, min_labels=min_labels)
+    )
     first, second = (
         calibrate([s.first for s in side], [given.passes.get(key) for key in rows])
         for side, given in zip(sides, labels, strict=True)
@@ -165,6 +167,21 @@ def labelled_delta(
     return LabelledDelta(
         criterion, alone, correction, (first, second), (counts[0], counts[1]), min_labels
     )
+
+
+def _possible(correction: LabelCorrection) -> LabelCorrection:
+    """Cut the intervals to differences that two pass rates can have."""
+    ppi, post = _cut(correction.ppi), _cut(correction.post_stratified)
+    headline = None
+    if correction.headline is not None:
+        headline = ppi if correction.headline is correction.ppi else post
+    return replace(correction, ppi=ppi, post_stratified=post, headline=headline)
+
+
+def _cut(found: CorrectedDifference) -> CorrectedDifference:
+    if found.interval is None:
+        return found
+    return replace(found, interval=found.interval.clipped(-1.0, 1.0))
 
 
 def _arm(keys: Sequence[CaseKey], side: Sequence[Judged], given: ArmLabels) -> JudgedArm:

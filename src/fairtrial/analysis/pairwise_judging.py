@@ -58,7 +58,7 @@ class PairwiseFinding:
         answers = [a for pair in self.pairs for a in (pair.a_first, pair.b_first) if a.calls]
         costs = [answer.cost_usd for answer in answers]
         known = [cost for cost in costs if cost is not None]
-        return sum(known) if len(known) == len(costs) else None
+        return sum(known, 0.0) if len(known) == len(costs) else None
 
 
 @dataclass(frozen=True, slots=True)

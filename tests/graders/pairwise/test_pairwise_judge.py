@@ -19,7 +19,7 @@ from fairtrial.graders.pairwise.prompt import question, read_answer
 from fairtrial.graders.pairwise.spec import pairwise_spec, pairwise_specs
 from fairtrial.model.call import Message, ModelCall, ModelReply, StopReason
 from fairtrial.model.case import CaseKey
-from fairtrial.model.errors import GraderError, InfraError, ProviderError, UsageError
+from fairtrial.model.errors import GraderError, InfraError, ProviderError, StoreError, UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.pairwise import JudgedPair, Pair
 from fairtrial.ports import Clock, Provider, SettingsStore
@@ -234,6 +234,15 @@ def test_nothing_is_asked_twice_and_what_is_missing_is_asked_again() -> None:
     assert (found.winner, found.a_first.calls, found.b_first.calls) == ("b", 0, 1)
     (again,) = judged(Scripted(), pair(), kept=kept)
     assert (again.winner, again.a_first.calls, again.b_first.calls) == ("b", 0, 0)
+
+
+def test_a_store_that_fails_ends_it_with_its_own_error() -> None:
+    class Full(Memory):
+        def set(self, key: str, value: Json, now: datetime) -> None:
+            raise StoreError(f"the disk is full at {key[:8]} {value} {now}")
+
+    with pytest.raises(StoreError, match="the disk is full at pairwise"):
+        judged(Scripted(says("second"), says("first")), pair(), kept=Full())
 
 
 @pytest.mark.parametrize(

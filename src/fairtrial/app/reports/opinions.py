@@ -172,7 +172,7 @@ def _corrected(found: CorrectedDifference) -> dict[str, Json]:
         "method": found.method,
         "estimate": found.estimate,
         "ci": _interval(found.interval),
-        "p": None if found.p is None else found.p.value,
+        "p": None if found.p is None else {"method": found.p.method, "value": found.p.value},
         "weight_a": found.weight_baseline,
         "weight_b": found.weight_candidate,
         "clusters": found.clusters,

@@ -83,7 +83,9 @@ def _result(found: Pairwise, console: Console) -> None:
 
 
 def _calibration(found: WinnerCalibration, console: Console) -> None:
-    outside = f"; {counted(found.outside, 'label')} outside it do not count" * bool(found.outside)
+    do = "does" if found.outside == 1 else "do"
+    outside = f"; {counted(found.outside, 'label')} outside it {do} not count"
+    outside *= bool(found.outside)
     if found.interval is None:
         line(console, f"  ! not held against people: {found.reason}{outside}", "yellow")
         return

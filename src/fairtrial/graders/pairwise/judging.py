@@ -61,6 +61,8 @@ class _Judging:
             async with asyncio.TaskGroup() as group:
                 for _ in range(min(self._pace.concurrency, len(pairs))):
                     group.create_task(self._slot(source, done))
+        except* Exception as errors:  # noqa: BLE001  # the first is what ended it
+            raise errors.exceptions[0] from None
         finally:
             await provider.close()
         return [done[index] for index in range(len(pairs))]

@@ -107,7 +107,8 @@ def cohen_kappa_of_table(table: npt.ArrayLike, *, level: float = 0.95) -> Agreem
     se = math.sqrt(max(0.0, _kappa_variance(p, kappa, expected)) / n)
     half = normal_quantile(0.5 + 0.5 * level) * se
     interval = Interval("cohen kappa", level, kappa - half, kappa + half) if se > 0.0 else None
-    reason = "" if se > 0.0 else "perfect agreement leaves no spread to build an interval from"
+    agree = "perfect agreement leaves" if observed == 1.0 else "these ratings leave"
+    reason = "" if se > 0.0 else f"{agree} no spread to build an interval from"
     return Agreement(kappa, observed, interval, se, int(n), 2, level, "cohen kappa", reason)
 
 
