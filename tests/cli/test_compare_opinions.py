@@ -115,6 +115,16 @@ def test_a_judge_that_loves_a_slot_is_found_out(compared: Command) -> None:
     assert "the judge j did not find B better beyond luck" in done.out
 
 
+def test_where_b_loses_stands_in_the_judges_words(compared: Command) -> None:
+    rules = [{"match": "<<first output", "reply": {"reason": "both are", "winner": "tie"}}]
+    done = compared("--pairwise", json.dumps(judge(prefers="shorter")))
+    assert "where B loses (54 pairs):" in done.out
+    assert "    c01  I prefer shorter.\n" in done.out
+    assert "… and 49 more" in done.out
+    quiet = compared("--pairwise", json.dumps(judge(rules=rules)))
+    assert "where B loses" not in quiet.out
+
+
 def test_the_gate_needs_every_judge(compared: Command) -> None:
     good, bad = judge("good"), judge("bad", prefers="tie")
     gate = ("--gate", "--lambda", "0.5", "--json")

@@ -8,7 +8,7 @@ from fairtrial.analysis.judge_agreement import Calibration, JudgePanel
 from fairtrial.analysis.labelled_delta import LabelCount, LabelledDelta, LabelReading
 from fairtrial.analysis.pairwise_judging import JudgedPairs, PairwiseFinding
 from fairtrial.analysis.winner_calibration import WinnerCalibration
-from fairtrial.cli.render.lines import line, section
+from fairtrial.cli.render.lines import line, more, section
 from fairtrial.cli.render.words import counted, money, percent
 from fairtrial.stats.agreement.kappa import Agreement
 from fairtrial.stats.interval import Interval
@@ -58,6 +58,7 @@ def _finding(finding: PairwiseFinding, console: Console) -> None:
     section(console, f"Pairwise judge {spec.name} ({spec.provider.kind}{model})")
     if finding.found is not None:
         _result(finding.found, console)
+    _losses(finding, console)
     _left_out(finding, console)
     if finding.calibration is not None:
         _calibration(finding.calibration, console)
@@ -80,6 +81,16 @@ def _result(found: Pairwise, console: Console) -> None:
     )
     for warning in found.warnings:
         line(console, f"  ! {warning}", "yellow")
+
+
+def _losses(finding: PairwiseFinding, console: Console) -> None:
+    """Print where B loses, in the judge's words: that is what a reader can act on."""
+    losses = [pair for pair in finding.pairs if pair.winner == "a"]
+    if losses:
+        line(console, f"  where B loses ({counted(len(losses), 'pair')}):")
+    for pair in losses[:SHOWN]:
+        line(console, f"    {pair.key}  {pair.a_first.reason}", cut=True)
+    more(console, len(losses) - SHOWN)
 
 
 def _calibration(found: WinnerCalibration, console: Console) -> None:
