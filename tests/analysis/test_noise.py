@@ -45,8 +45,8 @@ def test_the_sd_is_that_of_many_repeated_comparisons(k: int) -> None:
     for _ in range(400):
         first, second = rng.binomial(k, chance, (2, 300))
         deltas.append(float(np.mean(second - first)) / k)
-        sums = (from_counts(passes, [k] * 300) for passes in (first, second))
-        told.append(noise_floor(*sums, sizes=()).sd)
+        runs = [from_counts(passes, [k] * 300) for passes in (first, second)]
+        told.append(noise_floor(runs[0], runs[1], sizes=()).sd)
     assert np.mean(told) == pytest.approx(np.std(deltas), rel=0.1)
 
 
@@ -54,12 +54,10 @@ def test_the_same_agent_shows_drift_one_time_in_twenty_at_most() -> None:
     rng = np.random.default_rng(RNG_SEED)
     chance = rng.beta(0.5, 0.5, 60)
     ones = [1] * 60
-    alarms = [
-        noise_floor(
-            *(from_counts(passes, ones) for passes in rng.binomial(1, chance, (2, 60))), sizes=()
-        )
-        for _ in range(400)
-    ]
+    alarms = []
+    for _ in range(400):
+        first, second = (from_counts(passes, ones) for passes in rng.binomial(1, chance, (2, 60)))
+        alarms.append(noise_floor(first, second, sizes=()))
     assert sum(found.drifts for found in alarms) <= 400 * 0.05 + 3 * math.sqrt(400 * 0.05 * 0.95)
 
 
@@ -72,7 +70,8 @@ def test_a_service_that_got_worse_between_the_runs_is_drift() -> None:
 
 
 def test_more_trials_and_more_cases_show_smaller_differences() -> None:
-    found = noise_floor(*runs_of(3)[:2])
+    first, second, _ = runs_of(3)
+    found = noise_floor(first, second)
     effects = {(v.cases, v.trials): v.effect for v in found.visible}
     assert {300, 20, 1000} <= {cases for cases, _ in effects}
     for cases in (50, 300):

@@ -111,6 +111,17 @@ COMMANDS = (
     "exp compare d again --pairwise one.json --pairwise two.json --labels winners.jsonl",
     "exp compare d again --labels-a people-a.jsonl --labels-b people-b.jsonl --min-labels 2",
     "exp compare down again",
+    "exp regrade d --name regraded",
+    "exp regrade d -g random.json --k 2 --name regraded",
+    "exp run gated.json",
+    "exp aa spec.json --name twice",
+    "exp aa d again",
+    "exp aa down.json --name nothing",
+    "exp baseline set d",
+    "exp baseline show again",
+    "exp gate again --rules gated.json",
+    "exp gate --set gated.json",
+    "exp baseline clear",
     "exp power --effect 0.1 --cases 100",
     "exp power --from d",
     "exp show d",
@@ -133,6 +144,14 @@ def prepare(terminal: Terminal) -> None:
     """Write what the commands work on."""
     terminal.write("agent.py", AGENT)
     terminal.write("spec.json", json.dumps(SPEC))
+    rules = [
+        {"pass_rate": {"at_least": 1}},
+        {"delta": {"broken": {"at_most": 0}}},
+        {"tag": "none", "mean": {"at_least": 1}},
+    ]
+    terminal.write("gated.json", json.dumps({**SPEC, "name": "gated", "gate": rules}))
+    coin = "test $(od -An -N1 -i /dev/urandom) -gt 127 && echo 1 || exit 3"
+    terminal.write("random.json", json.dumps({"kind": "command", "command": coin}))
     down = {**SPEC, "name": "down", "retries": 0, "stop_after_infra": 1, "concurrency": 1}
     terminal.write(
         "down.json", json.dumps({**down, "task": {"kind": "http", "url": "http://127.0.0.1:1"}})

@@ -73,6 +73,9 @@ def spec_page() -> str:
         "that holds one. [Graders](graders.md) explains each option. Every kind also takes:",
         _schema_table(_shared(graders)),
         *(part for kind in graders for part in _kind(kind, _shared(graders))),
+        "## Gate",
+        "`gate` is a list of rules that the run must keep, only in a spec. [Gate rules]"
+        "(gate-rules.md) explains them, with an example of each.",
     )
 
 
