@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fairtrial.app.paths import current_folder, user_path
 from fairtrial.engine.control import Control
 from fairtrial.model.events import Event
 from fairtrial.ports import Clock
@@ -76,27 +77,36 @@ class Bench:
 
     def path(self, path: Path) -> Path:
         """Return a path of the user's as an absolute one."""
-        return self.cwd / path.expanduser()
+        return user_path(path, self.cwd)
 
 
 def bench_here(
     environ: Mapping[str, str] | None = None, publish: Callable[[Event], None] = ignore
 ) -> Bench:
-    """Return the workbench of this process: its environment, its folder, its store."""
+    """Return the workbench of this process: its environment, its folder, its store.
+
+    Raises:
+        NotFoundError: the current folder, or the one that FAIRTRIAL_HOME starts at, is not there.
+    """
     environ = dict(os.environ) if environ is None else environ
     return Bench(
-        home=_home(environ),
-        cwd=Path.cwd(),
+        home=home_here(environ),
+        cwd=current_folder(),
         environ=environ,
         publish=publish,
         store_url=environ.get("FAIRTRIAL_STORE") or None,
     )
 
 
-def _home(environ: Mapping[str, str]) -> Path:
+def home_here(environ: Mapping[str, str]) -> Path:
+    """Return the folder of this process's store.
+
+    Raises:
+        NotFoundError: what it starts at is not there.
+    """
     given = environ.get("FAIRTRIAL_HOME")
     if given:
-        return Path(given).expanduser().absolute()
+        return user_path(given, current_folder(), "FAIRTRIAL_HOME")
     from platformdirs import user_data_path  # noqa: PLC0415  # not needed when the home is given
 
     return user_data_path("fairtrial", appauthor=False)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fairtrial.app.paths import user_path
 from fairtrial.app.spec_files import SUFFIXES, read_document
 from fairtrial.model.errors import UsageError
 from fairtrial.model.task import TaskSpec
@@ -89,7 +90,7 @@ def _arm(word: str, folder: Path, timeout_s: float) -> MetricArm:
             where=where,
             fix="write a command that calls it and prints its numbers as a JSON object",
         )
-    cwd = start / Path(spec.options.get("cwd") or "").expanduser()
+    cwd = user_path(spec.options.get("cwd") or "", start)
     return MetricArm(name, TaskSpec("command", {**spec.options, "cwd": str(cwd)}), limit)
 
 
@@ -100,7 +101,7 @@ def _value(text: str, folder: Path, where: str) -> tuple[Any, Path]:
             return json.loads(text), folder
         except ValueError as error:
             raise UsageError(f"not JSON: {error}", where=where) from None
-    path = folder / Path(text).expanduser()
+    path = user_path(text, folder)
     if Path(text).suffix in SUFFIXES and not any(map(str.isspace, text)):
         document = read_document(path)
         is_spec = isinstance(document, Mapping) and "task" in document

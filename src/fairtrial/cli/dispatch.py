@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import sys
+import os
 import traceback
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from fairtrial import __version__
 from fairtrial.app.verbs import GROUPS, VERBS, Verb, find_verb
+from fairtrial.cli import streams
 from fairtrial.model.errors import DefectError, ExitCode, FairtrialError, UsageError
 
 if TYPE_CHECKING:
     from fairtrial.app.bench import Bench
 
 HELP = ("--help", "-h")
+VERSION = (["--version"], ["-V"])
 
 
 def dispatch(words: list[str]) -> int:
@@ -28,12 +30,11 @@ def dispatch(words: list[str]) -> int:
             return _explain(verb, words, wants_help=wants_help)
         return _run(verb, words[len(verb.path) :])
     except FairtrialError as error:
-        return _tell(error, as_json=as_json)
+        return _tell(error, as_json=as_json and not isinstance(error, streams.OutputError))
     except BrokenPipeError:
-        sys.stderr.close()  # the reader left; there is nobody to tell
-        return ExitCode.OK
+        return ExitCode.OK  # the reader left; there is nobody to tell
     except KeyboardInterrupt:
-        sys.stderr.write("interrupted\n")
+        streams.tell("interrupted\n")
         return ExitCode.INTERRUPTED
     except Exception as error:  # noqa: BLE001  # bad input never shows a traceback; a defect is logged
         return _tell(_defect(error), as_json=as_json)
@@ -46,14 +47,17 @@ def _explain(verb: Verb | None, words: list[str], *, wants_help: bool) -> int:
     named = [word for word in words if not word.startswith("-")]
     if verb is not None:
         text = verb_help(verb)
+    elif words in VERSION:
+        text = f"fairtrial {__version__}\n"
     elif group is not None and len(named) == 1:
         text = group_help(group)
     elif not named:
         text = top_help()
     else:
         raise _unknown(named)
-    sys.stdout.write(text)
-    return ExitCode.OK if wants_help or named or not words else ExitCode.USAGE
+    streams.write_text(text)
+    bad = words and not (wants_help or named or words in VERSION)
+    return ExitCode.USAGE if bad else ExitCode.OK
 
 
 def _unknown(named: list[str]) -> UsageError:
@@ -94,8 +98,11 @@ def _watched(verb: Verb, bench: Bench, request: Any) -> Any:
     from fairtrial.cli.interrupts import stoppable  # noqa: PLC0415  # only for runs
     from fairtrial.cli.progress import watched  # noqa: PLC0415
 
-    # What a task in this process prints must not end up in the report.
-    with redirect_stdout(sys.stderr), stoppable(bench.control), watched(bench) as watched_bench:
+    with (
+        streams.kept_for_the_report(),
+        stoppable(bench.control),
+        watched(bench) as watched_bench,
+    ):
         return function(watched_bench, request)
 
 
@@ -103,16 +110,19 @@ def _tell(error: FairtrialError, *, as_json: bool) -> int:
     if as_json:
         from fairtrial.cli.output import error_json  # noqa: PLC0415  # msgspec is not needed else
 
-        sys.stdout.write(error_json(error))
-    else:
-        sys.stderr.write(f"error: {error}\n")
+        try:
+            streams.write_document(lambda out: out.write(error_json(error)))
+        except (BrokenPipeError, streams.OutputError):
+            as_json = False
+    if not as_json:
+        streams.tell(f"error: {error}\n")
     return error.exit_code
 
 
 def _defect(error: Exception) -> FairtrialError:
-    from fairtrial.app.bench import bench_here  # noqa: PLC0415  # only for defects
+    from fairtrial.app.bench import home_here  # noqa: PLC0415  # only for defects
 
-    log = bench_here().home / "crashes.log"
+    log = home_here(os.environ) / "crashes.log"
     kept = _keep_traceback(log, error)
     return DefectError(
         f"a defect of fairtrial: {type(error).__name__}: {error}",

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import signal
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
+from fairtrial.cli import streams
 from fairtrial.engine.control import Control
 
 
@@ -20,9 +20,7 @@ def stoppable(control: Control) -> Iterator[None]:
 
     def interrupted(_signal: int, _frame: FrameType | None) -> None:
         if control.drain_reason is None:
-            sys.stderr.write(
-                "\nfinishing the trials in flight; press Ctrl-C again to end them too\n"
-            )
+            streams.tell("\nfinishing the trials in flight; press Ctrl-C again to end them too\n")
             control.drain("Ctrl-C")
         else:
             control.cancel("Ctrl-C")

@@ -16,10 +16,18 @@ def main(words: list[str] | None = None) -> int:
         words: The command line; None is that of this process, which then ends with it.
     """
     given = sys.argv[1:] if words is None else words
-    if given in (["--version"], ["-V"]):
-        sys.stdout.write(f"fairtrial {__version__}\n")
+    if given in (["--version"], ["-V"]) and _printed(f"fairtrial {__version__}\n"):
         return 0
     return _run(given) if words is not None else _run_and_end(given)
+
+
+def _printed(text: str) -> bool:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except (AttributeError, OSError):
+        return False  # closed or full: what comes next tells
+    return True
 
 
 def _run(words: list[str]) -> int:
@@ -29,8 +37,9 @@ def _run(words: list[str]) -> int:
 
 
 def _run_and_end(words: list[str]) -> int:
-    from fairtrial.cli import garbage  # noqa: PLC0415  # not needed for --version
+    from fairtrial.cli import garbage, streams  # noqa: PLC0415  # not needed for --version
 
+    streams.prepare()
     garbage.postpone()
     try:
         return _run(words)

@@ -8,10 +8,13 @@ import json
 import os
 import shutil
 import sys
+from collections.abc import Sequence
 from typing import Any
 
+from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.document import DocumentReport
 from fairtrial.app.verbs import Verb
+from fairtrial.cli import streams
 from fairtrial.model.errors import FairtrialError
 
 
@@ -36,19 +39,32 @@ def show(verb: Verb, report: Any, *, as_json: bool) -> None:
     A document without a file is streamed as it is made: it may be larger than memory.
     """
     if as_json:
-        sys.stdout.write(json_text(report))
-    elif isinstance(report, DocumentReport) and report.path is None:
-        report.write(sys.stdout)
+        streams.write_document(lambda out: out.write(json_text(report)))
+    elif (streamed := _streamed(report)) is not None:
+        streams.write_document(streamed.write)
     else:
-        sys.stdout.write(text_of(verb, report))
-    sys.stdout.flush()
+        streams.write_text(text_of(verb, report))
+
+
+def _streamed(report: Any) -> DocumentReport | None:
+    """Return the document that is printed as it is made; None when there is none."""
+    if isinstance(report, AccompaniedReport):
+        return report.streamed
+    return report if isinstance(report, DocumentReport) and report.path is None else None
 
 
 def text_of(verb: Verb, report: Any) -> str:
     """Return a report as text for a terminal, with colours if it takes them."""
     from rich.console import Console  # noqa: PLC0415  # takes 50 ms; JSON does without
 
-    module = "document" if isinstance(report, DocumentReport) else verb.module
+    from fairtrial.cli.render.document import render as render_document  # noqa: PLC0415  # as above
+
+    module = verb.module
+    if isinstance(report, DocumentReport):
+        module = "document"
+    files: Sequence[DocumentReport] = ()
+    if isinstance(report, AccompaniedReport):
+        report, files = report.report, report.documents
     render = importlib.import_module(f"fairtrial.cli.render.{module}").render
     is_terminal = sys.stdout.isatty()
     buffer = io.StringIO()
@@ -62,4 +78,6 @@ def text_of(verb: Verb, report: Any) -> str:
         markup=False,
     )
     render(report, console)
+    for file in files:
+        render_document(file, console)
     return buffer.getvalue()

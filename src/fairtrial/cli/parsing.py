@@ -8,7 +8,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from cyclopts import App, CycloptsError, MissingArgumentError, Parameter
+from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, Parameter, Token
 
 from fairtrial.app.verbs import Verb
 from fairtrial.cli.arguments import Arguments
@@ -85,8 +85,12 @@ def _collector(options: Sequence[Option]) -> Any:
 def _parameter(option: Option) -> inspect.Parameter:
     line = option.command_line
     names = [name for name in (option.flag, line.short) if name]
-    about = Parameter(negative=()) if line.positional else Parameter(name=names, negative=())
     kind = _kind(option)
+    about = Parameter(
+        name=None if line.positional else names,
+        negative=(),
+        converter=_whole_number if kind is int else None,
+    )
     return inspect.Parameter(
         option.name,
         inspect.Parameter.POSITIONAL_ONLY if line.positional else inspect.Parameter.KEYWORD_ONLY,
@@ -105,6 +109,14 @@ def _kind(option: Option) -> Any:
     if len(kinds) == 1 and (kinds[0] in (bool, int, float, str, Path) or _is_choice(kinds[0])):
         return kinds[0]
     return str
+
+
+def _whole_number(_kind: Any, tokens: Sequence[Token]) -> int:
+    # cyclopts would round 1.5 to 2.
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise CoercionError(token=tokens[0], target_type=int) from None
 
 
 def _members(kind: Any) -> Sequence[Any]:

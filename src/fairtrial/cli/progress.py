@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial.analysis.progress import Progress, eta_s
 from fairtrial.app.bench import Bench
-from fairtrial.cli import garbage
+from fairtrial.cli import garbage, streams
 from fairtrial.cli.render.words import duration, money, percent
 from fairtrial.model.events import Event, RunStarted
 from fairtrial.model.verdict import Verdict
@@ -68,8 +68,7 @@ class StatusLine:
             return
         while not self._over.wait(PLAIN_EVERY_S):
             if self._progress.planned:
-                sys.stderr.write(self.text() + "\n")
-                sys.stderr.flush()
+                streams.tell(self.text() + "\n")
 
     def _show_live(self) -> None:
         while not self._progress.planned:  # nothing to show yet; most plans take no time

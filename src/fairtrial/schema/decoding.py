@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
@@ -38,6 +39,8 @@ def decode(kind: type[T], values: Mapping[str, Any], where: str | None) -> T:
     for name in values:
         if name in options:
             try:
+                if not isinstance(values[name], float):  # whose own sentences say more
+                    _check_json(values[name])
                 typed[options[name].path] = convert(options[name], values[name])
             except msgspec.ValidationError as error:
                 called = _called(options[name], where)
@@ -45,6 +48,23 @@ def decode(kind: type[T], values: Mapping[str, Any], where: str | None) -> T:
     if problems:
         raise UsageError("; ".join(problems), where=where)
     return _assemble(kind, typed, ())
+
+
+def _check_json(value: Any) -> None:
+    """Check that a value can be stored; what is no JSON value at all, such as a path, can.
+
+    Raises:
+        msgspec.ValidationError: it holds what JSON or UTF-8 cannot, such as NaN.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, default=lambda _: None)
+        text.encode()
+    except UnicodeEncodeError:
+        raise msgspec.ValidationError("expected text in UTF-8") from None
+    except (TypeError, ValueError) as error:
+        raise msgspec.ValidationError(f"expected JSON: {error}") from None
+    except RecursionError:
+        raise msgspec.ValidationError("expected less nesting") from None
 
 
 def missing(option: Option) -> str:
