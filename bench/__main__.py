@@ -17,6 +17,7 @@ WORKLOADS = {
     "W3": "bench.w3_commands",
     "W4": "bench.w4_http",
     "W5": "bench.w5_large_store",
+    "W6": "bench.w6_compare",
     "W9": "bench.w9_resume",
     "W10": "bench.w10_metrics",
 }

@@ -12,7 +12,7 @@ from pathlib import Path
 from bench.measuring import Command, Sample, measure
 
 TASKS = """
-import itertools, os, signal
+import itertools, os, random, signal
 
 CALLS = itertools.count(1)
 STOP_AT = int(os.environ.get("STOP_AT", "0"))
@@ -24,6 +24,16 @@ def double(value):
 
 async def double_async(value):
     return str(value["n"] * 2)
+
+def lucky(value, harder):
+    draw = random.Random(value["n"] * 1_000_003 + next(CALLS))
+    return str(value["n"] * 2) if draw.random() < draw.betavariate(1, harder) else "no"
+
+async def luck_base(value):
+    return lucky(value, 1.0)
+
+async def luck_cand(value):
+    return lucky(value, 0.9)
 """
 
 

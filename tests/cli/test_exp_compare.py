@@ -61,7 +61,7 @@ def test_a_comparison_informs(two: Any, fairtrial: Command) -> None:
     assert f"fairtrial exp show {two['id']} --case c0000" in done.out
     assert "… and 3 more" in done.out
     assert "no single flip can be told from luck" in done.out
-    assert "12 of 12 cases compared (100.0% of base's)" in done.out
+    assert "12 of 12 cases compared, 100.0% of those in base" in done.out
     assert "Decision" not in done.out
 
 

@@ -198,8 +198,8 @@ def _coverage(found: Comparison, console: Console) -> None:
     section(console, "What this rests on")
     line(
         console,
-        f"  {coverage.paired:,} of {counted(coverage.total, 'case')} compared "
-        f"({percent(coverage.share)} of {found.a.label}'s)",
+        f"  {coverage.paired:,} of {counted(coverage.total, 'case')} compared, "
+        f"{percent(coverage.share)} of those in {found.a.label}",
     )
     for label, causes in (
         (found.a.label, coverage.undecided_a),

@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 
 from rich.console import Console
 
-from fairtrial.cli.render.forest import forest_line
+from fairtrial.cli.render.forest import HALF, forest_line
 from fairtrial.cli.render.lines import line, more, section, table
 from fairtrial.cli.render.words import duration, money, number, percent
 from fairtrial.model.comparison import Comparison
 from fairtrial.model.delta import Delta, Direction, Quantity, Slice
 
 SHOWN_SLICES = 10
-_ROOM_FOR_LINES = 96
+_GAP = 2
+_LEAST_HALF = 6
 _MARKS = {Direction.BETTER: "better", Direction.WORSE: "worse", Direction.INCONCLUSIVE: ""}
 Words = Callable[[float | None], str]
 _UNITS: dict[str, Words] = {
@@ -49,19 +50,26 @@ def _method(delta: Delta) -> str:
 
 
 def _table(parts: Sequence[Slice], console: Console, words: Words, *, kinds: bool = False) -> None:
-    reach = max((_reach(part.delta) for part in parts), default=0.0)
-    lines = console.width >= _ROOM_FOR_LINES
-    columns = ["", ">A", ">B", ">B − A", ">from", ">to", *([""] if lines else []), ""]
-    rows = []
-    for part in parts:
-        delta = part.delta
-        name = f"{part.kind} {part.name}" if kinds else part.name
-        cells = [f"  {name}", words(delta.a), words(delta.b)]
-        cells += [_signed(value, words) for value in (delta.estimate, delta.lower, delta.upper)]
-        if lines:
-            cells.append(_forest(delta, reach))
-        rows.append([*cells, _MARKS[delta.verdict]])
+    columns = ["", ">cases", ">A", ">B", ">B − A", ">from", ">to", ""]
+    rows = [[*_cells(part, words, kinds=kinds), _MARKS[part.delta.verdict]] for part in parts]
+    room = console.width - sum(
+        max(len(row[at].removeprefix(">")) for row in (columns, *rows)) + _GAP
+        for at in range(len(columns))
+    )
+    half = min(HALF, (room - _GAP) // 2)
+    if half >= _LEAST_HALF:
+        reach = max((_reach(part.delta) for part in parts), default=0.0)
+        columns.insert(-1, "")
+        for part, row in zip(parts, rows, strict=True):
+            row.insert(-1, _forest(part.delta, reach, half))
     table(console, columns, rows)
+
+
+def _cells(part: Slice, words: Words, *, kinds: bool) -> Sequence[str]:
+    delta = part.delta
+    name = f"{part.kind} {part.name}" if kinds else part.name
+    changes = [_signed(value, words) for value in (delta.estimate, delta.lower, delta.upper)]
+    return [f"  {name}", f"{delta.n:,}", words(delta.a), words(delta.b), *changes]
 
 
 def _reach(delta: Delta) -> float:
@@ -70,10 +78,10 @@ def _reach(delta: Delta) -> float:
     )
 
 
-def _forest(delta: Delta, reach: float) -> str:
+def _forest(delta: Delta, reach: float, half: int) -> str:
     if delta.estimate is None or delta.lower is None or delta.upper is None:
         return ""
-    return forest_line(delta.lower, delta.estimate, delta.upper, reach=reach)
+    return forest_line(delta.lower, delta.estimate, delta.upper, reach=reach, half=half)
 
 
 def _signed(value: float | None, words: Words) -> str:
