@@ -319,6 +319,34 @@ def test_labels_speak_to_a_grader_or_to_the_verdict(compared: Command, folder: P
     assert "! labels of base for 1 unknown case ignored: gone" in compared(*words).out
 
 
+def test_a_row_without_a_score_of_the_grader_is_no_row_of_its_criterion(
+    fairtrial: Command, folder: Path
+) -> None:
+    """`c` expects nothing, so `exact` is silent, and the other grader fails it; `d` ran in A."""
+    cases = [{"id": case, "input": f"ok {case}", "expected": "ok a"} for case in "abd"]
+    jsonl(folder / "cases.jsonl", [*cases, {"id": "c", "input": "no"}])
+    fairtrial("dataset", "add", "d", "cases.jsonl")
+    graders = ("-g", '{"kind": "regex", "pattern": "^ok"}', "-g", "exact")
+    for name, selected in (("base", ()), ("cand", ("--case", "[abc]"))):
+        task = '{"kind": "command", "command": ["cat"]}'
+        ran = fairtrial(
+            "exp", "run", "-d", "d", "--task", task, *graders, "--name", name, *selected
+        )
+        assert ran.code == 0
+    labels = [{"caseId": case, "value": "pass", "criterion": "exact"} for case in "abc"]
+    for name in "ab":
+        jsonl(folder / f"{name}.jsonl", [*labels, {"caseId": "a", "value": "pass"}])
+    words = ("--labels-a", "a.jsonl", "--labels-b", "b.jsonl", "--json")
+    exact, verdict = fairtrial(*COMPARE, *words).json["human_labels"]["corrections"]
+    assert (exact["criterion"], exact["n"], exact["a"]["labels"], exact["a"]["unused"]) == (
+        "exact",
+        2,
+        2,
+        1,
+    )
+    assert (verdict["criterion"], verdict["n"], verdict["a"]["labels"]) == (None, 3, 1)
+
+
 def test_cases_of_one_cluster_count_together(compared: Command, folder: Path) -> None:
     for name, every in (("a", 3), ("b", 10)):
         labelled(folder, name, every)
