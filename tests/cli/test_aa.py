@@ -62,6 +62,17 @@ def test_the_floor_is_kept_for_what_was_run(fairtrial: Command, spec: str) -> No
         bench.close()
 
 
+def test_a_plan_of_the_same_configuration_uses_the_floor_and_says_so(
+    fairtrial: Command, spec: str
+) -> None:
+    assert "exp aa" not in fairtrial("exp", "run", spec, "--dry-run").out
+    ran = fairtrial("exp", "aa", spec, "--json").json["experiments"][0]
+    plan = fairtrial("exp", "run", spec, "--trials", "3", "--dry-run", "--json").json
+    assert plan["smallest_effect"]["flip_rate"] == 0.5
+    assert ran in json.dumps(plan["smallest_effect"])
+    assert "exp aa" in fairtrial("exp", "run", spec, "--dry-run").out.replace("\n", " ")
+
+
 def test_two_stored_runs_are_compared_without_running_anything(
     fairtrial: Command, numbers: str
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fairtrial.analysis.planned_size import GUESSED_FLIP_RATE, Question, effect_of, noise_of
 from fairtrial.app.bench import Bench
+from fairtrial.app.noise_floors import key_of, noise_floor_of
 from fairtrial.app.reports.plan import SmallestEffect
 from fairtrial.app.reports.power import Noise
 from fairtrial.engine.plan import Plan
@@ -51,12 +52,25 @@ def noise_in(bench: Bench, ref: str) -> Noise:
 def smallest_effect_of(bench: Bench, plan: Plan) -> SmallestEffect:
     """Return what a comparison of two runs of this size would show.
 
-    The noise is that of the newest finished experiment on the same dataset that shows any.
+    The noise is the floor that `exp aa` measured for this very configuration, else that of the
+    newest finished experiment on the same dataset that shows any.
     """
-    noise = _known_noise(bench, plan.dataset.dataset)
+    noise = _measured_floor(bench, plan) or _known_noise(bench, plan.dataset.dataset)
     asked = Question(noise.flip_rate)
     effect = effect_of(len(plan.cases), plan.trials, asked)
     return SmallestEffect(effect, asked.power, asked.alpha, noise.flip_rate, noise.text)
+
+
+def _measured_floor(bench: Bench, plan: Plan) -> Noise | None:
+    graders = [grader.content() for grader in plan.graders]
+    task = plan.arms[-1].task.content()
+    kept = noise_floor_of(bench, key_of(plan.dataset.dataset, task, graders))
+    if kept is None:
+        return None
+    size = f"{kept.floor.cases} cases with {kept.floor.trials:g} trials a run"
+    text = f"the noise floor that exp aa measured ({' and '.join(kept.experiments)}), {size}"
+    rate = min(kept.floor.flip_rate, MOST_FLIPS)
+    return Noise(rate, "experiment", text, kept.experiments[0])
 
 
 def _known_noise(bench: Bench, dataset: str) -> Noise:
