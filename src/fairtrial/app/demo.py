@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.dataset_add import dataset_add
-from fairtrial.app.exp_compare import exp_compare
+from fairtrial.app.exp_compare import compared
 from fairtrial.app.exp_run import exp_run
 from fairtrial.app.reports.demo import DemoReport
 from fairtrial.app.reports.experiment import ExperimentReport
@@ -45,7 +45,7 @@ def demo(bench: Bench, request: Request) -> DemoReport:
             dataset_add(inside, AddRequest("invoices", (folder / "cases.jsonl",)))
             baseline = _run(inside, "baseline")
             candidate = _run(inside, "candidate")
-            comparison = exp_compare(inside, CompareRequest("baseline", "candidate"))
+            _, comparison = compared(inside, CompareRequest("baseline", "candidate"))
         finally:
             inside.close()
     return DemoReport(baseline, candidate, comparison, keep)

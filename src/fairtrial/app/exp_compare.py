@@ -10,7 +10,9 @@ from fairtrial.analysis.comparing.compare import Compare, compare
 from fairtrial.analysis.comparing.deciding import combined, gate, margin
 from fairtrial.analysis.gate.ship import ShipRules
 from fairtrial.app.bench import Bench
+from fairtrial.app.comparison_files import ComparisonFiles
 from fairtrial.app.judging_options import HumanLabels, Judges
+from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.requests.exp_compare import Gate, Request
 from fairtrial.model.case import CaseKey
@@ -29,7 +31,20 @@ _NAMED = 3
 """Cases that a message names."""
 
 
-def exp_compare(bench: Bench, request: Request) -> ComparisonReport:
+def exp_compare(bench: Bench, request: Request) -> ComparisonReport | AccompaniedReport:
+    """Compare two experiments, and write what was asked for beside the report.
+
+    Raises:
+        NotFoundError: there is no such experiment.
+        UsageError: an option or an argument makes no sense, or a file cannot be written.
+        StoreError: the store cannot be read.
+    """
+    files = ComparisonFiles.of(bench, request.document, request.picture)
+    found, report = compared(bench, request)
+    return report if files is None else files.beside(found, report)
+
+
+def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]:
     """Compare two experiments; with a gate or a margin, decide; with judges or labels, ask them.
 
     Raises:
@@ -60,7 +75,7 @@ def exp_compare(bench: Bench, request: Request) -> ComparisonReport:
         ) from None
     judged, people = opinions.on(found, (a, b)) if opinions else (None, None)
     decision = combined(_decisions(found, request, rules, judged))
-    return ComparisonReport(
+    return found, ComparisonReport(
         found.comparison, decision, with_matrix=request.matrix, judged=judged, people=people
     )
 

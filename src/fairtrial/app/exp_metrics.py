@@ -12,7 +12,9 @@ from fairtrial.analysis.run_pairs import Wanted
 from fairtrial.app.bench import Bench
 from fairtrial.app.crashes import crash_log
 from fairtrial.app.metric_arms import MetricArm, measuring_task, metric_arms
+from fairtrial.app.picturing import checked_plot, pictured_metrics
 from fairtrial.app.provenance import provenance
+from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.metrics import MetricsReport, metrics_report
 from fairtrial.app.requests.exp_metrics import Request
 from fairtrial.engine.pairs import PairedPlan
@@ -36,7 +38,7 @@ HOPELESS = 3
 """An arm whose first so many runs all fail is not tried any further."""
 
 
-def exp_metrics(bench: Bench, request: Request) -> MetricsReport:
+def exp_metrics(bench: Bench, request: Request) -> MetricsReport | AccompaniedReport:
     """Run two commands in pairs, and report how their metrics differ.
 
     Raises:
@@ -45,6 +47,7 @@ def exp_metrics(bench: Bench, request: Request) -> MetricsReport:
         FairtrialError: an arm failed in all of its first runs.
         StoreError: the store cannot be read or written.
     """
+    path = checked_plot(bench, request.picture.plot)
     arms = metric_arms(request.arms, bench.cwd, request.timeout)
     workspace = HostWorkspace(slots=1)
     surroundings = Surroundings(bench.cwd, bench.environ, workspace)
@@ -70,7 +73,8 @@ def exp_metrics(bench: Bench, request: Request) -> MetricsReport:
         ),
         bench.control,
     )
-    return metrics_report(store, store.find(experiment.id))
+    report = metrics_report(store, store.find(experiment.id))
+    return report if path is None else pictured_metrics(report, path)
 
 
 class _Watch:

@@ -13,12 +13,31 @@ from fairtrial.analysis.planned_size import (
 )
 from fairtrial.app.bench import Bench
 from fairtrial.app.noise import given_noise, guessed_noise, noise_in
+from fairtrial.app.picturing import checked_plot, pictured
+from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.power import Noise, PowerReport
 from fairtrial.app.requests.exp_power import Request
 from fairtrial.model.errors import UsageError
 
 
-def exp_power(bench: Bench, request: Request) -> PowerReport:
+def exp_power(bench: Bench, request: Request) -> PowerReport | AccompaniedReport:
+    """Return what a comparison needs, or what it can see, and draw it if that is asked.
+
+    Raises:
+        UsageError: two sources of the noise, an experiment that shows none, or the picture cannot
+            be written.
+        NotFoundError: the experiment does not exist.
+    """
+    path = checked_plot(bench, request.picture.plot)
+    report = planned(bench, request)
+    if path is None:
+        return report
+    from fairtrial.app.plots.power import power_picture  # noqa: PLC0415  # rarely asked
+
+    return pictured(report, power_picture(report), path)
+
+
+def planned(bench: Bench, request: Request) -> PowerReport:
     """Return what a comparison needs, or what it can see.
 
     Raises:

@@ -5,32 +5,36 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.picturing import checked_plot, pictured, pictured_metrics
 from fairtrial.app.release_gate import with_gate
+from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.app.requests.exp_show import Request
 from fairtrial.app.stored_cases import stored_cases
-from fairtrial.model.errors import NotFoundError
+from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.model.experiment import ExperimentState
 from fairtrial.ports import TrialFilter
 
 if TYPE_CHECKING:
     from fairtrial.app.reports.metrics import MetricsReport
 
 
-def exp_show(bench: Bench, request: Request) -> ExperimentReport | CaseReport | MetricsReport:
+def exp_show(
+    bench: Bench, request: Request
+) -> ExperimentReport | CaseReport | MetricsReport | AccompaniedReport:
     """Return an experiment's summary, or with `case` every trial of that case.
 
     Raises:
         NotFoundError: there is no such experiment or case.
+        UsageError: the picture cannot be written.
     """
     store = bench.store.experiments
     state = store.find(request.experiment)
     if request.case is None:
-        if state.experiment.measured:
-            from fairtrial.app.reports.metrics import metrics_report  # noqa: PLC0415  # loads numpy
-
-            return metrics_report(store, state)
-        return with_gate(bench, experiment_report(store, state))
+        return _summary(bench, state, request)
+    if request.picture.plot is not None:
+        raise UsageError("a single case has no picture", where="--plot", fix="leave out --case")
     trials = tuple(store.trials(state.experiment.id, TrialFilter(case_id=request.case)))
     if not trials:
         raise NotFoundError(
@@ -40,3 +44,21 @@ def exp_show(bench: Bench, request: Request) -> ExperimentReport | CaseReport | 
         )
     cases = stored_cases(bench, state.experiment, lambda key: key.case_id == request.case)
     return CaseReport(state, trials, tuple(cases))
+
+
+def _summary(
+    bench: Bench, state: ExperimentState, request: Request
+) -> ExperimentReport | MetricsReport | AccompaniedReport:
+    store = bench.store.experiments
+    path = checked_plot(bench, request.picture.plot)
+    if state.experiment.measured:
+        from fairtrial.app.reports.metrics import metrics_report  # noqa: PLC0415  # loads numpy
+
+        report = metrics_report(store, state)
+        return report if path is None else pictured_metrics(report, path)
+    summary = with_gate(bench, experiment_report(store, state))
+    if path is None:
+        return summary
+    from fairtrial.app.plots.experiment import experiment_picture  # noqa: PLC0415  # rarely asked
+
+    return pictured(summary, experiment_picture(store, summary), path)

@@ -55,6 +55,11 @@ def listed(pairs: Pairs, why_blocked: str | None) -> Mapping[Change, Rows]:
     return found
 
 
+def same(pairs: Pairs) -> Rows:
+    """Return the rows that are the same in A and B: no report lists them, but an export does."""
+    return _shared(pairs, Change.SAME, None)
+
+
 def _shared(pairs: Pairs, change: Change, why_blocked: str | None) -> Rows:
     positions = pairs.of(change)
 

@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from fairtrial.app.file_options import Document, Plot
 from fairtrial.app.judging_options import HumanLabels, Judges
 from fairtrial.schema.fields import group, option
 
@@ -56,6 +57,8 @@ class Request:
     ship: Gate = group(Gate)
     judges: Judges = group(Judges)
     people: HumanLabels = group(HumanLabels)
+    document: Document = group(Document)
+    picture: Plot = group(Plot)
 
 
 EXAMPLES = (
@@ -65,4 +68,6 @@ EXAMPLES = (
     "fairtrial exp compare base cand --cluster repo --json",
     "fairtrial exp compare base cand --pairwise judge.json --labels winners.jsonl --gate",
     "fairtrial exp compare base cand --labels-a base.jsonl --labels-b cand.jsonl",
+    "fairtrial exp compare base cand --gate --to markdown -o comment.md",
+    "fairtrial exp compare base cand --plot change.svg",
 )

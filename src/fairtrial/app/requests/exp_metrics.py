@@ -7,7 +7,8 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from fairtrial.schema.fields import option
+from fairtrial.app.file_options import Plot
+from fairtrial.schema.fields import group, option
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +43,7 @@ class Request:
     """Name of the experiment (default: the arms' names)"""
     fail_on_worse: bool = option(default=False)
     """Exit with 1 when B is worse in any metric, and with 2 when the pairs are too few to tell"""
+    picture: Plot = group(Plot)
 
 
 EXAMPLES = (

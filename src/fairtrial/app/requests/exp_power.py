@@ -7,7 +7,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from fairtrial.schema.fields import option
+from fairtrial.app.file_options import Plot
+from fairtrial.schema.fields import group, option
 
 Share = Annotated[float, Meta(gt=0, lt=1)]
 
@@ -36,10 +37,12 @@ class Request:
     twice (default: 0.25)"""
     from_: str | None = option(None, flag="--from", metavar="EXPERIMENT")
     """Take the noise from this experiment, which must have two or more trials a case"""
+    picture: Plot = group(Plot)
 
 
 EXAMPLES = (
     "fairtrial exp power --effect 0.05",
     "fairtrial exp power --cases 100 --trials 3",
     "fairtrial exp power --effect 0.1 --cases 100 --from nightly",
+    "fairtrial exp power --effect 0.1 --trials 3 --plot plan.svg",
 )

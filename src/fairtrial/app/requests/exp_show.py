@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairtrial.schema.fields import option
+from fairtrial.app.file_options import Plot
+from fairtrial.schema.fields import group, option
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +20,12 @@ class Request:
     """Experiment id, prefix or name"""
     case: str | None = option(None, metavar="ID")
     """Show this case and every trial of it in full: input, output, scores and reasons"""
+    picture: Plot = group(Plot)
 
 
 EXAMPLES = (
     "fairtrial exp show smoke",
     "fairtrial exp show smoke --case c17",
     "fairtrial exp show exp_01JC3T6Z --json",
+    "fairtrial exp show smoke --plot smoke.svg",
 )

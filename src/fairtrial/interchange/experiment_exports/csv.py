@@ -34,9 +34,9 @@ def write(export: ExperimentExport, stream: TextIO) -> None:
     """
     graders = [totals.grader for totals in export.graders]
     writer = csv.writer(stream)
-    writer.writerow([*_BEFORE, *(_cell(f"score.{name}") for name in graders), *_AFTER])
+    writer.writerow([*_BEFORE, *(cell(f"score.{name}") for name in graders), *_AFTER])
     for trial in export.trials():
-        writer.writerow([_cell(value) for value in _values(trial, graders)])
+        writer.writerow([cell(value) for value in _values(trial, graders)])
 
 
 def _values(trial: Trial, graders: list[str]) -> list[Json]:
@@ -59,7 +59,8 @@ def _values(trial: Trial, graders: list[str]) -> list[Json]:
     ]
 
 
-def _cell(value: Json) -> Any:
+def cell(value: Json) -> Any:
+    """Return a value as a cell: a text that a spreadsheet would run gets a `'` before it."""
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

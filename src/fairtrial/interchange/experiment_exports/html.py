@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TextIO
 
-import jinja2
 from markupsafe import Markup
 
 from fairtrial.interchange.experiment_exports.export import (
@@ -19,7 +16,8 @@ from fairtrial.interchange.experiment_exports.export import (
     timestamp,
 )
 from fairtrial.interchange.experiment_exports.folding import FoldedRow, Outcome, fold, reason_of
-from fairtrial.interchange.experiment_exports.visible_text import one_line, preview
+from fairtrial.interchange.experiment_exports.visible_text import preview
+from fairtrial.interchange.page import csp_hash, environment_of, source_of
 from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause, Verdict
@@ -42,7 +40,6 @@ _CAUSES = {
 }
 _TRIALS_SHOWN = 5
 _OUTPUT_CHARACTERS = 2_000
-_TEXT_CHARACTERS = 300
 
 
 def write(export: ExperimentExport, stream: TextIO) -> None:
@@ -52,15 +49,9 @@ def write(export: ExperimentExport, stream: TextIO) -> None:
     names; whatever comes from a trial is text. A bounded number of rows of each outcome is on
     it, so its size does not grow with the experiment.
     """
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("fairtrial.interchange.experiment_exports"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"line": _line, "percent": percent}
-    style, script = (_source(environment, name) for name in ("page.css", "page.js"))
+    environment = environment_of("experiment_exports")
+    environment.filters |= {"percent": percent}
+    style, script = (source_of(environment, name) for name in ("page.css", "page.js"))
     rows, counts = _choose(fold(export.trials()))
     page = environment.get_template("page.html").stream(
         export=export,
@@ -77,8 +68,8 @@ def write(export: ExperimentExport, stream: TextIO) -> None:
         n_rows=counts.total(),
         style=Markup(style),  # noqa: S704  # our own file
         script=Markup(script),  # noqa: S704  # our own file
-        style_hash=_csp_hash(style),
-        script_hash=_csp_hash(script),
+        style_hash=csp_hash(style),
+        script_hash=csp_hash(script),
     )
     stream.writelines(page)
     stream.write("\n")
@@ -201,17 +192,3 @@ def _duration(seconds: float) -> str:
     if seconds < 0.001:
         return "< 1 ms"
     return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:,.1f} s"
-
-
-def _line(text: str) -> str:
-    return one_line(text, _TEXT_CHARACTERS)
-
-
-def _source(environment: jinja2.Environment, name: str) -> str:
-    assert environment.loader is not None  # noqa: S101  # set where it is made
-    return environment.loader.get_source(environment, name)[0]
-
-
-def _csp_hash(text: str) -> str:
-    digest = hashlib.sha256(text.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -70,13 +70,13 @@ class _Suite:
             "name": visible(str(row.key)),
             "time": f"{time:.3f}",
         }
-        case = f"    {_tag('testcase', attributes)}"
+        case = f"    {tag('testcase', attributes)}"
         if element:
             message = f"{row.counts}: {one_line(row.first_reason or '', _REASON_CHARACTERS)}"
             details = {"message": message}
             if element != "skipped":
                 details["type"] = str(outcome)
-            case += f"{_tag(element, details)}{escape(_details(row))}</{element}>"
+            case += f"{tag(element, details)}{escape(_details(row))}</{element}>"
         self.body.write(f"{case}</testcase>\n")
 
 
@@ -108,7 +108,7 @@ def _write_document(export: ExperimentExport, suites: dict[str, _Suite], stream:
     totals = sum((suite.counts for suite in suites.values()), Counter[str]())
     time = sum(suite.time for suite in suites.values())
     named = {"name": visible(experiment.name), **_counts(totals, time)}
-    stream.write(f'<?xml version="1.0" encoding="utf-8"?>\n{_tag("testsuites", named)}\n')
+    stream.write(f'<?xml version="1.0" encoding="utf-8"?>\n{tag("testsuites", named)}\n')
     for number, (arm, suite) in enumerate(suites.items()):
         attributes = {
             "name": visible(f"{experiment.name}.{arm}"),
@@ -118,10 +118,10 @@ def _write_document(export: ExperimentExport, suites: dict[str, _Suite], stream:
             "timestamp": f"{experiment.created_at:%Y-%m-%dT%H:%M:%S}",
             "hostname": visible(experiment.provenance.host),
         }
-        stream.write(f"  {_tag('testsuite', attributes)}\n    <properties>\n")
+        stream.write(f"  {tag('testsuite', attributes)}\n    <properties>\n")
         for name, value in _properties(export, arm).items():
             both = {"name": name, "value": visible(value)}
-            stream.write(f"      {_tag('property', both)}</property>\n")
+            stream.write(f"      {tag('property', both)}</property>\n")
         stream.write("    </properties>\n")
         suite.body.seek(0)
         shutil.copyfileobj(suite.body, stream)
@@ -129,7 +129,7 @@ def _write_document(export: ExperimentExport, suites: dict[str, _Suite], stream:
     stream.write("</testsuites>\n")
 
 
-def _tag(name: str, attributes: dict[str, str]) -> str:
+def tag(name: str, attributes: dict[str, str]) -> str:
     """Return an opening tag; every value is visible text already, so it is legal in XML."""
     return f"<{name}{''.join(f' {key}={quoteattr(text)}' for key, text in attributes.items())}>"
 

@@ -23,6 +23,7 @@ _FAILURES_SHOWN = 50
 _GRADERS_SHOWN = 100
 _OUTPUT_CHARACTERS = 1_000
 _REASON_CHARACTERS = 300
+_SENTENCE_CHARACTERS = 500
 _NOTE_CHARACTERS = 300
 _ACTIVE = re.compile(r"[#$&*<>@\[\\\]_`|~]")
 
@@ -58,7 +59,7 @@ def _reference(match: re.Match[str]) -> str:
 def _head(export: ExperimentExport) -> Iterator[str]:
     experiment, totals = export.state.experiment, export.state.totals
     yield MARKER
-    yield f"### {code(experiment.name)}: {_plain(headline(export.rate))}"
+    yield f"### {code(experiment.name)}: {plain(headline(export.rate))}"
     yield ""
     facts = [
         f"{totals.passed} passed",
@@ -89,9 +90,9 @@ def _head(export: ExperimentExport) -> Iterator[str]:
     )
 
 
-def _plain(text: str) -> str:
-    """Return a sentence of ours that may quote a reason of unknown origin."""
-    return _ACTIVE.sub(_reference, one_line(text, 500))
+def plain(text: str) -> str:
+    """Return a sentence of ours that may quote names and reasons of unknown origin."""
+    return _ACTIVE.sub(_reference, one_line(text, _SENTENCE_CHARACTERS))
 
 
 def _graders(export: ExperimentExport) -> Iterator[str]:

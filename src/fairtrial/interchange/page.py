@@ -1,0 +1,56 @@
+"""Pages in one file: templates, and the hashes by which their policy names style and script."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import shlex
+
+import jinja2
+
+from fairtrial.interchange.experiment_exports.visible_text import one_line
+
+_TEXT_CHARACTERS = 300
+_SENTENCE_CHARACTERS = 2_000
+
+
+def environment_of(*packages: str) -> jinja2.Environment:
+    """Return an environment with the templates of packages of `interchange`, escaping all text.
+
+    Filters: `line` (one line, cut short), `sentence` (the same, of any sensible length) and
+    `argument` (a word of a command line).
+    """
+    loaders = [jinja2.PackageLoader(f"fairtrial.interchange.{package}") for package in packages]
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader(loaders),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"line": _line, "sentence": _sentence, "argument": _argument}
+    return environment
+
+
+def source_of(environment: jinja2.Environment, name: str) -> str:
+    """Return a file of the templates as it is."""
+    assert environment.loader is not None  # noqa: S101  # set where it is made
+    return environment.loader.get_source(environment, name)[0]
+
+
+def csp_hash(text: str) -> str:
+    """Return a style or script as a content security policy names it."""
+    digest = hashlib.sha256(text.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _line(text: str) -> str:
+    return one_line(text, _TEXT_CHARACTERS)
+
+
+def _sentence(text: str) -> str:
+    return one_line(text, _SENTENCE_CHARACTERS)
+
+
+def _argument(text: str) -> str:
+    return shlex.quote(one_line(text, _SENTENCE_CHARACTERS))

@@ -1,0 +1,118 @@
+"""Reports that are kept as files: documents of a comparison, and pictures."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from tests.cli.conftest import CAT, EXACT, Command
+
+WORSE = json.dumps({"kind": "command", "command": ["echo", "7"]})
+COMPARE = ("exp", "compare", "good", "bad")
+
+
+@pytest.fixture
+def pair(fairtrial: Command, numbers: str) -> Command:
+    """A command, in a folder whose store has a good experiment and a bad one."""
+    for name, task in (("good", CAT), ("bad", WORSE)):
+        ran = fairtrial("exp", "run", "-d", numbers, "--task", task, *EXACT, "--name", name)
+        assert ran.code == 0
+    return fairtrial
+
+
+def test_a_document_keeps_the_decision_and_the_report(pair: Command, folder: Path) -> None:
+    told = pair(*COMPARE, "--gate", "--to", "markdown", "-o", "comment.md")
+    assert told.code == 1
+    assert told.out.rstrip().endswith("comment.md")
+    assert "Decision: hold" in told.out
+    comment = (folder / "comment.md").read_text(encoding="utf-8")
+    assert comment.startswith("<!-- fairtrial:bad -->\n### Hold: ")
+    found = pair(*COMPARE, "--gate", "--to", "junit", "-o", "r.xml", "--plot", "p.svg", "--json")
+    assert found.code == found.json["exit_code"] == 1
+    assert found.json["schema"] == "fairtrial.comparison/1"
+    assert found.json["files"] == [
+        {"format": "junit", "path": str(folder / "r.xml")},
+        {"format": "svg", "path": str(folder / "p.svg")},
+    ]
+    suite = ET.parse(folder / "r.xml").getroot()[0]  # noqa: S314  # our own
+    assert suite.attrib["tests"] == "20"
+
+
+def test_without_a_file_the_document_is_what_is_printed(pair: Command) -> None:
+    told = pair(*COMPARE, "--gate", "--to", "jsonl")
+    assert told.code == 1
+    rows = [json.loads(line) for line in told.out.splitlines()]
+    assert len(rows) == 20
+    assert pair(*COMPARE, "--to", "markdown", "--marker", "pr 7").out.startswith(
+        "<!-- fairtrial:pr-7 -->\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("-o", "x.md"), "--output needs a format"),
+        (("--to", "html", "--marker", "x"), "--marker has no effect without --to markdown"),
+        (("--plot", "x.gif"), "no picture can be written as .gif"),
+        (("--plot", "nowhere/x.svg"), "there is no folder"),
+        (("--to", "html", "-o", "x.svg", "--plot", "x.svg"), "--output and --plot are both"),
+        (("--to", "word"), "word"),
+    ],
+)
+def test_what_cannot_be_written_is_said_first(
+    pair: Command, folder: Path, words: tuple[str, ...], what: str
+) -> None:
+    told = pair(*COMPARE, *words)
+    assert told.code == 64
+    assert what in told.err
+    assert not list(folder.glob("x.*"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        COMPARE,
+        ("exp", "show", "good"),
+        ("exp", "power", "--effect", "0.1", "--trials", "2"),
+        ("exp", "metrics", "--arm", "a=true", "--arm", "b=true", "--pairs", "3"),
+    ],
+    ids=lambda words: words[1],
+)
+def test_every_report_has_its_picture(pair: Command, folder: Path, words: tuple[str, ...]) -> None:
+    told = pair(*words, "--plot", "picture.svg")
+    assert told.code == 0
+    assert told.out.rstrip().endswith("picture.svg")
+    root = ET.parse(folder / "picture.svg").getroot()  # noqa: S314  # our own
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_measurements_are_drawn_from_the_store_too(fairtrial: Command, folder: Path) -> None:
+    measured = ("--arm", "a=true", "--arm", "b=true", "--pairs", "2")
+    assert fairtrial("exp", "metrics", *measured).code == 0
+    assert fairtrial("exp", "show", "a-vs-b", "--plot", "m.svg").code == 0
+    assert "b against a" in (folder / "m.svg").read_text(encoding="utf-8")
+
+
+def test_a_case_has_no_picture(pair: Command) -> None:
+    told = pair("exp", "show", "good", "--case", "c0001", "--plot", "x.svg")
+    assert told.code == 64
+    assert "a single case has no picture" in told.err
+
+
+def test_png_says_what_it_needs(
+    fairtrial: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    told = fairtrial("exp", "power", "--plot", "x.png")
+    assert told.code == 64
+    assert "pip install 'fairtrial[png]'" in told.err
+    assert not (folder / "x.png").exists()
+
+
+def test_png_is_written(fairtrial: Command, folder: Path) -> None:
+    pytest.importorskip("resvg_py")
+    assert fairtrial("exp", "power", "--plot", "x.png").code == 0
+    assert (folder / "x.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
