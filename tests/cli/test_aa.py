@@ -73,6 +73,19 @@ def test_a_plan_of_the_same_configuration_uses_the_floor_and_says_so(
     assert "exp aa" in fairtrial("exp", "run", spec, "--dry-run").out.replace("\n", " ")
 
 
+def test_a_comparison_says_how_far_luck_alone_goes(fairtrial: Command, spec: str) -> None:
+    for name, seed in (("one", "1"), ("two", "2")):
+        fairtrial("exp", "run", spec, "--name", name, "--seed", seed, "--trials", "2")
+    assert fairtrial("exp", "compare", "one", "two", "--json").json["noise_floor"] is None
+    ran = fairtrial("exp", "aa", spec, "--json").json["experiments"]
+    floor = fairtrial("exp", "compare", "one", "two", "--json").json["noise_floor"]
+    assert (floor["experiments"], floor["flip_rate"]) == (ran, 0.5)
+    # Variance 0.25 within, twice, over 20 cases and 2 trials.
+    assert floor["sd"] == pytest.approx((2 * 0.25 / 40) ** 0.5)
+    text = fairtrial("exp", "compare", "one", "two").out
+    assert "differ by 11.2 points (one sd); this difference is 0.0 sd" in text.replace("\n", " ")
+
+
 def test_two_stored_runs_are_compared_without_running_anything(
     fairtrial: Command, numbers: str
 ) -> None:

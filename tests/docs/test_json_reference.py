@@ -116,6 +116,7 @@ COMMANDS = (
     "exp run gated.json",
     "exp aa spec.json --name twice",
     "exp aa d again",
+    "exp compare d again",
     "exp aa down.json --name nothing",
     "exp baseline set d",
     "exp baseline show again",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.exp_run import run_arms
-from fairtrial.app.noise_floors import StoredFloor, config_key, keep_noise_floor
+from fairtrial.app.noise_floors import config_key, keep_noise_floor
 from fairtrial.app.reports.aa import AaReport
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.requests.exp_aa import Request
@@ -16,7 +16,7 @@ from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.experiment import ExperimentState, Status
-from fairtrial.model.noise import NoiseFloor
+from fairtrial.model.noise import NoiseFloor, StoredFloor
 
 ARMS = ("a1", "a2")
 

@@ -12,6 +12,7 @@ from fairtrial.analysis.gate.ship import ShipRules
 from fairtrial.app.bench import Bench
 from fairtrial.app.comparison_files import ComparisonFiles
 from fairtrial.app.judging_options import HumanLabels, Judges
+from fairtrial.app.noise_floors import floor_of_either
 from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.requests.exp_compare import Gate, Request
@@ -76,7 +77,12 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
     judged, people = opinions.on(found, (a, b)) if opinions else (None, None)
     decision = combined(_decisions(found, request, rules, judged))
     return found, ComparisonReport(
-        found.comparison, decision, with_matrix=request.matrix, judged=judged, people=people
+        found.comparison,
+        decision,
+        with_matrix=request.matrix,
+        judged=judged,
+        people=people,
+        floor=floor_of_either(bench, (a_state.experiment, a_arm), (b_state.experiment, b_arm)),
     )
 
 

@@ -3,28 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from datetime import datetime
 
 from fairtrial.app.bench import Bench
 from fairtrial.model.experiment import Experiment
 from fairtrial.model.json import Json, content_hash
-from fairtrial.model.noise import NoiseFloor, Visible
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFloor:
-    """A noise floor with where it comes from.
-
-    Attributes:
-        floor: What was measured.
-        experiments: The ids of the experiments it was read from.
-        measured_at: When (UTC).
-    """
-
-    floor: NoiseFloor
-    experiments: tuple[str, ...]
-    measured_at: datetime
+from fairtrial.model.noise import NoiseFloor, StoredFloor, Visible
 
 
 def config_key(experiment: Experiment, arm: str | None = None) -> str:
@@ -51,6 +36,15 @@ def noise_floor_of(bench: Bench, key: str) -> StoredFloor | None:
     floor = NoiseFloor(**{name: stored[name] for name in known}, visible=visible)
     measured_at = datetime.fromisoformat(stored["measured_at"])
     return StoredFloor(floor, tuple(stored["experiments"]), measured_at)
+
+
+def floor_of_either(
+    bench: Bench, a: tuple[Experiment, str], b: tuple[Experiment, str]
+) -> StoredFloor | None:
+    """Return the noise floor of the baseline's configuration, else of the candidate's."""
+    if a[0].measured or b[0].measured:
+        return None
+    return noise_floor_of(bench, config_key(*a)) or noise_floor_of(bench, config_key(*b))
 
 
 def keep_noise_floor(bench: Bench, key: str, kept: StoredFloor) -> None:

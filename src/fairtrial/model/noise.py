@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,3 +56,22 @@ class NoiseFloor:
     def drifts(self) -> bool:
         """Whether the two runs differ beyond luck, so that something around the agent moved."""
         return self.drift_p < 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFloor:
+    """A noise floor with where it comes from.
+
+    Attributes:
+        floor: What was measured.
+        experiments: The ids of the experiments it was read from.
+        measured_at: When (UTC).
+    """
+
+    floor: NoiseFloor
+    experiments: tuple[str, ...]
+    measured_at: datetime
+
+    def sd_at(self, cases: int, trials: int) -> float:
+        """Return the standard deviation of B less A at a size, when nothing changes."""
+        return math.sqrt(2.0 * self.floor.within / (cases * trials))

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from fairtrial.interchange.experiment_exports.export import timestamp
 from fairtrial.model.comparison import Comparison, RowChange
 from fairtrial.model.decision import Decision
 from fairtrial.model.delta import Delta, Quantity, Slice
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.json import Json
+from fairtrial.model.noise import StoredFloor
 
 if TYPE_CHECKING:
     from fairtrial.analysis.labelled_delta import LabelReading
@@ -26,6 +28,7 @@ class ComparisonReport:
         with_matrix: Print the matrix of passes too.
         judged: What pairwise judges found; None when none was asked.
         people: What people's labels came to; None when there are none.
+        floor: The noise floor that was measured for one of the configurations, if any.
     """
 
     schema: ClassVar[str] = "fairtrial.comparison/1"
@@ -35,6 +38,13 @@ class ComparisonReport:
     with_matrix: bool = False
     judged: JudgedPairs | None = None
     people: LabelReading | None = None
+    floor: StoredFloor | None = None
+
+    @property
+    def floor_sd(self) -> float | None:
+        """How far two unchanged runs of this size differ by luck: one standard deviation."""
+        rows, trials = self.comparison.coverage.paired, self.comparison.a.trials
+        return self.floor.sd_at(rows, trials) if self.floor is not None and rows else None
 
     @property
     def exit_code(self) -> ExitCode:
@@ -65,10 +75,22 @@ class ComparisonReport:
             "rows": {
                 change.value: [_row(row) for row in rows] for change, rows in found.rows.items()
             },
+            "noise_floor": self._floor(),
             **self._opinions(),
             "decision": None if self.decision is None else decision_json(self.decision),
             "sentence": found.sentence,
             "exit_code": self.exit_code,
+        }
+
+    def _floor(self) -> dict[str, Json] | None:
+        if self.floor is None:
+            return None
+        return {
+            "experiments": list(self.floor.experiments),
+            "measured_at": timestamp(self.floor.measured_at),
+            "flip_rate": self.floor.floor.flip_rate,
+            "within": self.floor.floor.within,
+            "sd": self.floor_sd,
         }
 
     def _opinions(self) -> dict[str, Json]:

@@ -50,12 +50,26 @@ def render_comparison(report: ComparisonReport, console: Console) -> None:
         _matrix(found, console)
     quantities(found, console)
     _coverage(found, console)
+    _noise_floor(report, console)
     _opinions(report, console)
     if report.decision is not None:
         _decision(report.decision, console)
     console.print()
     _verdict(report, console)
     _last_word(report, console)
+
+
+def _noise_floor(report: ComparisonReport, console: Console) -> None:
+    sd, delta = report.floor_sd, report.comparison.delta.estimate
+    if report.floor is None or sd is None or delta is None:
+        return
+    source = " and ".join(report.floor.experiments)
+    section(console, "Noise floor")
+    text = f"  measured by exp aa ({source}): unchanged, two runs of this size differ by "
+    text += f"{100 * sd:.1f} points (one sd)"
+    if sd:
+        text += f"; this difference is {abs(delta) / sd:.1f} sd"
+    line(console, text)
 
 
 def render_in_brief(report: ComparisonReport, console: Console) -> None:
