@@ -207,7 +207,7 @@ def test_judges_are_held_against_people_on_the_test_split(compared: Command, fol
     assert report["unknown_labels"] == ["lost"]
     out = compared(*words).out
     assert "against people, on the test split: the same winner in 20 of 20" in out
-    assert "! labels for 1 unknown case ignored: lost" in out
+    assert "! labels for 1 case without a pair ignored: lost" in out
 
 
 def test_the_text_of_several_judges_and_of_labels_that_calibrate_nothing(
@@ -327,7 +327,10 @@ def test_a_row_without_a_score_of_the_grader_is_no_row_of_its_criterion(
     jsonl(folder / "cases.jsonl", [*cases, {"id": "c", "input": "no"}])
     fairtrial("dataset", "add", "d", "cases.jsonl")
     graders = ("-g", '{"kind": "regex", "pattern": "^ok"}', "-g", "exact")
-    for name, selected in (("base", ()), ("cand", ("--case", "[abc]"))):
+    for name, selected in (
+        ("base", ("--case", "*")),
+        ("cand", ("--case", "a", "--case", "b", "--case", "c")),
+    ):
         task = '{"kind": "command", "command": ["cat"]}'
         ran = fairtrial(
             "exp", "run", "-d", "d", "--task", task, *graders, "--name", name, *selected

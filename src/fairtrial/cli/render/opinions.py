@@ -25,7 +25,7 @@ def render_judged(judged: JudgedPairs, console: Console) -> None:
         _finding(finding, console)
     if judged.agreement is not None:
         _agreement(judged.agreement, console)
-    _unknown("labels", judged.unknown_labels, console)
+    _ignored("labels", "case without a pair", judged.unknown_labels, console)
 
 
 def render_people(reading: LabelReading, labels: tuple[str, str], console: Console) -> None:
@@ -39,7 +39,7 @@ def render_people(reading: LabelReading, labels: tuple[str, str], console: Conso
     for found in reading.deltas:
         _labelled(found, labels, console)
     for label, unknown in zip(labels, reading.unknown, strict=True):
-        _unknown(f"labels of {label}", unknown, console)
+        _ignored(f"labels of {label}", "unknown case", unknown, console)
 
 
 def last_word(reading: LabelReading) -> str | None:
@@ -191,16 +191,13 @@ def _people(found: Calibration) -> str:
     return f"graders and people agree on {counts.tp + counts.tn:,} of {counts.n:,}{beyond}"
 
 
-def _unknown(what: str, cases: tuple[str, ...], console: Console) -> None:
+def _ignored(what: str, noun: str, cases: tuple[str, ...], console: Console) -> None:
     if not cases:
         return
-    more = "" if len(cases) <= SHOWN else " …"
-    line(
-        console,
-        f"! {what} for {counted(len(cases), 'unknown case')} ignored: "
-        f"{', '.join(cases[:SHOWN])}{more}",
-        "yellow",
-    )
+    more_of_them = "" if len(cases) <= SHOWN else " …"
+    named = ", ".join(cases[:SHOWN]) + more_of_them
+    many = noun.replace("case", "cases", 1)
+    line(console, f"! {what} for {counted(len(cases), noun, many)} ignored: {named}", "yellow")
 
 
 def _points(share: float | None) -> str:
