@@ -130,6 +130,7 @@ def test_options_of_the_gate_need_it(fairtrial: Command, flag: str) -> None:
         (("base", "nowhere"), "there is no experiment nowhere"),
         (("base", "cand:other"), "cand has no arm other"),
         (("base", "nowhere:other"), "there is no experiment nowhere"),
+        (("base", "cand", "--verdict", "seq"), "sequential attempts"),
         (("base", "cand", "--margin", "0"), "--margin"),
         (("base", "cand", "--cluster", "repo"), "12 of 12 cases have no 'repo'"),
     ],

@@ -54,6 +54,12 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
             the data, or a judge or a label makes no sense.
         StoreError: the store cannot be read.
     """
+    if request.verdict == "seq":
+        raise UsageError(
+            "neither run was made with sequential attempts, so there is no Seq@K to compare",
+            where="--verdict seq",
+            fix="leave it out: the verdict then reads the pass rate",
+        )
     rules = _rules(request.ship)
     opinions = _opinions(bench, request)
     (a_state, a_arm), (b_state, b_arm) = (_found(bench, ref) for ref in (request.a, request.b))

@@ -54,6 +54,9 @@ class Request:
     """Also print how many cases passed so many trials in A and so many in B"""
     margin: Annotated[float, Meta(gt=0, le=1)] | None = option(None, metavar="D")
     """Non-inferiority: exit 1 unless the interval of B − A lies above −D (0.05 is 5 points)"""
+    verdict: Literal["pass", "seq"] = option("pass", metavar="ON")
+    """What the verdict reads: pass, the pass rate, or seq, Seq@K of two runs that were made with
+    the same sequential attempts"""
     ship: Gate = group(Gate)
     judges: Judges = group(Judges)
     people: HumanLabels = group(HumanLabels)
