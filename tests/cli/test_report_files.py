@@ -77,6 +77,7 @@ def test_what_cannot_be_written_is_said_first(
         COMPARE,
         ("exp", "show", "good"),
         ("exp", "power", "--effect", "0.1", "--trials", "2"),
+        ("exp", "aa", "-d", "numbers", "--task", CAT, *EXACT),
         ("exp", "metrics", "--arm", "a=true", "--arm", "b=true", "--pairs", "3"),
     ],
     ids=lambda words: words[1],
@@ -87,6 +88,14 @@ def test_every_report_has_its_picture(pair: Command, folder: Path, words: tuple[
     assert told.out.rstrip().endswith("picture.svg")
     root = ET.parse(folder / "picture.svg").getroot()  # noqa: S314  # our own
     assert root.tag == "{http://www.w3.org/2000/svg}svg"
+
+
+def test_a_measured_noise_floor_is_part_of_every_export(pair: Command, folder: Path) -> None:
+    assert pair("exp", "aa", "-d", "numbers", "--task", CAT, *EXACT).code == 0
+    told = pair(*COMPARE, "--to", "markdown", "-o", "c.md", "--plot", "c.svg")
+    assert told.code == 0
+    comment = (folder / "c.md").read_text(encoding="utf-8")
+    assert "- Unchanged, two runs of this size differ by 0.0 points (one sd), as exp aa" in comment
 
 
 def test_measurements_are_drawn_from_the_store_too(fairtrial: Command, folder: Path) -> None:

@@ -123,6 +123,21 @@ def test_an_interval_is_drawn_where_it_is() -> None:
     assert bar.attrib["class"] == "edge-better"
 
 
+def test_a_noise_floor_is_shaded_as_far_as_it_reaches() -> None:
+    cases: Trials = {f"c{n}": (n % 2, 1) for n in range(40)}
+    found = compare(side("base"), side("cand"), paired(arm(cases), arm(cases))).comparison
+    root = parsed(comparison_picture(found, noise_sd=0.05))
+    ticks = {
+        found.text: float(found.attrib["x"])
+        for found in root.iter(f"{SVG}text")
+        if found.get("text-anchor") == "middle"
+    }
+    (band,) = [f for f in root.iter(f"{SVG}rect") if f.get("class") == "line"]
+    scale = (ticks["+10"] - ticks["0"]) / 0.1
+    assert float(band.attrib["width"]) == pytest.approx(2 * 1.959964 * 0.05 * scale, abs=0.1)
+    assert any("shaded: 95 % of unchanged runs" in label for label in labels_of(root))
+
+
 def test_what_is_unknown_has_words_and_no_mark() -> None:
     line = Line("x", None, None, None, "unknown: no rows")
     root = parsed(forest("t", "", [Panel("p", [line], around_zero(0.0, points))]))

@@ -72,7 +72,7 @@ class ComparisonFiles:
                 comparison_picture,
             )
 
-            made.append(written(comparison_picture(found.comparison), self.plot))
+            made.append(written(comparison_picture(found.comparison, report.floor_sd), self.plot))
         return made
 
     def _document(self, to: str, found: Compare, report: ComparisonReport) -> DocumentReport:
@@ -90,14 +90,25 @@ class ComparisonFiles:
             marker=marker_of(self.marker or report.comparison.b.name),
             notes=_notes(report),
             version=fairtrial.__version__,
+            noise_sd=report.floor_sd,
         )
         return document(to, lambda stream: writer.write(export, stream), self.path)
 
 
 def _notes(report: ComparisonReport) -> Sequence[str]:
-    """Return what pairwise judges and people say, a sentence each."""
+    """Return what the noise floor, pairwise judges and people say, a sentence each."""
+    floor = _noise(report)
     if report.judged is None and report.people is None:
-        return ()
+        return floor
     from fairtrial.app.opinion_notes import notes  # noqa: PLC0415  # rarely asked
 
-    return notes(report.judged, report.people)
+    return (*floor, *notes(report.judged, report.people))
+
+
+def _noise(report: ComparisonReport) -> Sequence[str]:
+    if report.floor is None or report.floor_sd is None:
+        return ()
+    source = " and ".join(report.floor.experiments)
+    sd = 100 * report.floor_sd
+    measured = f"as exp aa measured ({source})"
+    return (f"Unchanged, two runs of this size differ by {sd:.1f} points (one sd), {measured}.",)

@@ -8,7 +8,9 @@ from typing import NamedTuple
 from fairtrial.app.bench import Bench
 from fairtrial.app.exp_run import run_arms
 from fairtrial.app.noise_floors import config_key, keep_noise_floor
+from fairtrial.app.picturing import checked_plot, pictured
 from fairtrial.app.reports.aa import AaReport
+from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.requests.exp_aa import Request
 from fairtrial.app.requests.exp_run import NEWEST, Setup
@@ -28,14 +30,25 @@ class Run(NamedTuple):
     arm: str
 
 
-def exp_aa(bench: Bench, request: Request) -> AaReport:
+def exp_aa(bench: Bench, request: Request) -> AaReport | AccompaniedReport:
     """Run one configuration twice, or compare two runs of it, and keep its noise floor.
 
     Raises:
-        UsageError: something is missing or wrong, or the two are not runs of one configuration.
+        UsageError: something is missing or wrong, the two are not runs of one configuration, or
+            the picture cannot be written.
         NotFoundError: a dataset or an experiment does not exist.
         StoreError: the store cannot be read or written.
     """
+    path = checked_plot(bench, request.picture.plot)
+    report = _report(bench, request)
+    if path is None:
+        return report
+    from fairtrial.app.plots.aa import aa_picture  # noqa: PLC0415  # rarely asked
+
+    return pictured(report, aa_picture(report), path)
+
+
+def _report(bench: Bench, request: Request) -> AaReport:
     if request.a is not None:
         return _measure(bench, *_stored(bench, request), None)
     report = run_arms(bench, _run_request(bench, request), ARMS)

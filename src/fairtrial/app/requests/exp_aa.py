@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from fairtrial.app.file_options import Plot
 from fairtrial.app.requests.exp_run import Setup
-from fairtrial.schema.fields import option
+from fairtrial.schema.fields import group, option
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,12 @@ class Request(Setup):
     """The second stored run; nothing is run then"""
     spec: Path | None = option(None, hidden=True)
     """The spec file"""
+    picture: Plot = group(Plot)
 
 
 EXAMPLES = (
     "fairtrial exp aa spec.yaml --trials 3",
     'fairtrial exp aa -d smoke --task \'{"kind":"command","command":"cat"}\' -g exact',
     "fairtrial exp aa smoke-monday smoke-tuesday",
+    "fairtrial exp aa smoke-monday smoke-tuesday --plot noise.svg",
 )

@@ -49,6 +49,8 @@ class ComparisonExport:
         marker: The name in the Markdown's first line.
         notes: What else belongs beside the numbers, a sentence each.
         version: The version of fairtrial.
+        noise_sd: By how much two unchanged runs of this size differ, one standard deviation; None
+            when nobody measured it.
     """
 
     comparison: Comparison
@@ -57,6 +59,7 @@ class ComparisonExport:
     marker: str
     notes: Sequence[str] = ()
     version: str = ""
+    noise_sd: float | None = None
 
     def rows(self) -> Iterator[RowChange]:
         """Yield every row of both experiments, class by class, what broke first."""

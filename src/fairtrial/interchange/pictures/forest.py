@@ -52,6 +52,8 @@ class Panel:
         axis: Their scale.
         mark: The value where nothing changed; None where there is none.
         left_out: How many more there are.
+        band: How far from `mark` differences of no change reach; drawn behind the lines. None
+            draws none.
     """
 
     title: str
@@ -59,6 +61,7 @@ class Panel:
     axis: Axis
     mark: float | None = 0.0
     left_out: int = 0
+    band: float | None = None
 
 
 def forest(title: str, subtitle: str, panels: Sequence[Panel]) -> Drawing:
@@ -121,6 +124,12 @@ def _ruled(
     """Draw a panel's scale: a faint line and a label at each tick, a strong one at no change."""
     left, right = across
     top, bottom = down
+    if panel.band is not None and panel.mark is not None:
+        start, end = (
+            left + (right - left) * panel.axis.share(panel.mark + sign * panel.band)
+            for sign in (-1, 1)
+        )
+        drawing.box((start, top), (end - start, bottom - top), "line")
     last = float("-inf")
     for value, label in panel.axis.ticks:
         x = left + (right - left) * panel.axis.share(value)

@@ -43,7 +43,7 @@ def add_histogram(
     """
     y += 22
     drawing.text((_MARGIN, y), title, size=13, bold=True)
-    axis = from_zero(max(bar.count for bar in bars), lambda value: f"{value:,.0f}", 3)
+    axis = from_zero(1.12 * max(bar.count for bar in bars), lambda value: f"{value:,.0f}", 3)
     left = _MARGIN + 12 + max(width_of(label, _SIZE) for _, label in axis.ticks)
     right = drawing.width - _MARGIN
     top, bottom = y + 24, y + 24 + _HEIGHT

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from fairtrial.interchange.pictures.axis import around_zero
 from fairtrial.interchange.pictures.forest import MOST_ROWS, Line, Panel, add_panel, forest
@@ -17,11 +18,19 @@ COLOURS = {
     Direction.INCONCLUSIVE: "unclear",
 }
 _FEWEST_BARS = 3
+_TWO_SIDED_95 = 1.959964
 
 
-def comparison_picture(found: Comparison) -> Drawing:
-    """Draw a comparison."""
-    drawing = forest(f"{found.b.label} against {found.a.label}", found.sentence, panels(found))
+def comparison_picture(found: Comparison, noise_sd: float | None = None) -> Drawing:
+    """Draw a comparison.
+
+    Args:
+        found: The comparison.
+        noise_sd: By how much two unchanged runs of this size differ, one standard deviation;
+            None when nobody measured it.
+    """
+    title = f"{found.b.label} against {found.a.label}"
+    drawing = forest(title, found.sentence, panels(found, noise_sd))
     y = drawing.height
     if len(found.histogram) >= _FEWEST_BARS:
         add_histogram(
@@ -34,23 +43,28 @@ def comparison_picture(found: Comparison) -> Drawing:
     return drawing
 
 
-def comparison_forest(found: Comparison) -> Drawing:
-    """Draw only the intervals, for a page that says the rest."""
+def comparison_forest(found: Comparison, noise_sd: float | None = None) -> Drawing:
+    """Draw only the intervals, for a page that says the rest; see `comparison_picture`."""
     drawing = Drawing(860, f"{found.b.label} against {found.a.label}")
     y = 0.0
-    for panel in panels(found):
+    for panel in panels(found, noise_sd):
         y = add_panel(drawing, panel, y)
     return drawing
 
 
-def panels(found: Comparison) -> list[Panel]:
+def panels(found: Comparison, noise_sd: float | None = None) -> list[Panel]:
     """Return the intervals of a comparison, those of pass rates on one scale."""
     overall = Slice("", "all cases", found.delta)
     slices = sorted(found.slices, key=lambda part: -part.delta.n)
     shown = slices[:MOST_ROWS]
-    reach = max(_reach([overall]), _reach(shown))
+    band = None if not noise_sd else _TWO_SIDED_95 * noise_sd
+    reach = max(_reach([overall]), _reach(shown), band or 0.0)
     level = f"{100 * found.delta.level:g} % interval"
-    made = [_panel(f"Pass rate, B − A in percentage points, {level}", [overall], reach)]
+    first = _panel(f"Pass rate, B − A in percentage points, {level}", [overall], reach)
+    if band is not None:
+        title = f"{first.title}; shaded: 95 % of unchanged runs"
+        first = replace(first, title=title, band=band)
+    made = [first]
     if found.graders:
         made.append(
             _panel(
