@@ -16,6 +16,8 @@ from tests.cli.conftest import CAT, EXACT, Command, process, write_cases
 
 from fairtrial.model.errors import ExitCode
 
+DEEP_SCHEMA = '{"kind": "json_schema", "schema": ' + '{"not": ' * 400 + "{}" + "}" * 401
+
 
 def run(*more: str, task: str = CAT) -> tuple[str, ...]:
     return ("exp", "run", "-d", "numbers", "--task", task, *EXACT, *more)
@@ -34,6 +36,15 @@ def shell(text: str, **options: object) -> str:
         (run("--split", "nope"), 64, "its splits: none"),
         (run("--trials", "0"), 64, "--trials: expected int >= 1, got 0"),
         (run("--trials", "many"), 64, "--trials"),
+        (run("--trials", "9999999"), 64, "--trials: expected int <= 1000000"),
+        (run("--concurrency", "99999999999"), 64, "--concurrency: expected int <= 10000"),
+        (run("--name", "x" * 201), 64, "--name: expected str of length <= 200"),
+        (("dataset", "add", "x" * 201, "cases.jsonl"), 64, "at most 200 characters"),
+        (run("--sample", "0.0001"), 64, "widen --split, --case, --sample"),
+        (run("-g", '{"kind": "regex", "pattern": "a{99999999999}"}'), 64, "no regular expression"),
+        (run("-g", '{"kind": "json_schema", "schema": {"$schema": 5}}'), 64, "no JSON Schema"),
+        (run("-g", DEEP_SCHEMA), 64, "no JSON Schema"),
+        (run(task='{"kind": "command", "command": "x", "max_output": 1e30}'), 64, "max_output"),
         (run("--trials", "1.5"), 64, 'unable to convert "1.5" into int'),
         (run("--name", "x\udcff"), 64, "--name: expected text in UTF-8, got 'x\\udcff'"),
         (run("-g", '{"kind": "exact", "value": NaN}'), 64, "--grader: expected JSON: Out of range"),

@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import EXACT, Command, Outcome, process, write_cases
 
+from fairtrial.cli.main import main
 from fairtrial.model.errors import ExitCode
 
 PATIENCE_S = 60.0
@@ -111,7 +112,20 @@ def test_the_first_ctrl_c_drains_and_says_how_to_go_on(fairtrial: Command, cases
     assert (state["status"], state["n_recorded"], state["undecided"]) == ("interrupted", n, 0)
 
 
-@pytest.mark.parametrize("signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,)])
+def test_ctrl_c_while_it_starts_is_no_defect(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("fairtrial.cli.main._run", interrupted)
+    assert main(["exp", "list"]) == ExitCode.INTERRUPTED
+    assert capfd.readouterr().err == "interrupted\n"
+
+
+@pytest.mark.parametrize(
+    "signals", [(signal.SIGINT, signal.SIGINT), (signal.SIGTERM,), (signal.SIGHUP,)]
+)
 def test_the_second_ctrl_c_and_sigterm_end_what_runs(
     fairtrial: Command, cases: int, signals: tuple[signal.Signals, ...]
 ) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +33,12 @@ def test_each_criterion_narrows() -> None:
     assert ids(Criteria(patterns=("c0[", "c?4", "c09"))) == ["c04", "c09"]
     assert ids(Criteria(among=frozenset({CaseKey("c03"), CaseKey("c04", "attack")}))) == ["c03"]
     assert ids(Criteria(split="test", first_n=2)) == ["c01", "c03"]
+
+
+def test_brackets_in_a_pattern_mean_themselves() -> None:
+    named = [replace(outline, id=f"f[{outline.position}]") for outline in outlines(3)]
+    assert [o.id for o in select(named, Criteria(patterns=("f[1]",)))] == ["f[1]"]
+    assert [o.id for o in select(named, Criteria(patterns=("?[0]", "f[[]2]")))] == ["f[0]"]
 
 
 def test_first_n_comes_after_the_draw() -> None:

@@ -79,6 +79,47 @@ def test_whatever_an_async_function_raises_is_blamed(error: type[BaseException])
         _call(fail)
 
 
+async def _cancels_itself() -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(5)
+
+
+def _hands_a_cancel() -> Awaitable[None]:
+    return _cancels_itself()
+
+
+@pytest.mark.parametrize("target", [_cancels_itself, _hands_a_cancel])
+def test_a_function_that_cancels_its_task_ends_only_its_own_call(
+    target: Callable[..., Any],
+) -> None:
+    async def main() -> bool:
+        function = UserFunction.of(target)
+        with pytest.raises(RaisedError, match="CancelledError"):
+            await function.call(5)
+        function.close()
+        task = asyncio.current_task()
+        return task is not None and not task.cancelling()
+
+    assert asyncio.run(main())
+
+
+async def _for_ever() -> None:
+    await asyncio.Event().wait()
+
+
+def test_a_cancel_from_outside_ends_the_call() -> None:
+    async def main() -> None:
+        call = asyncio.ensure_future(UserFunction.of(_for_ever).call(None))
+        await asyncio.sleep(0)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    asyncio.run(main())
+
+
 def test_a_trial_problem_is_what_the_function_says_it_is() -> None:
     def fail() -> None:
         raise TaskError("mine")

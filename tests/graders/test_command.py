@@ -52,6 +52,7 @@ def test_it_gets_the_whole_subject(ask: Ask, tmp_path: Path) -> None:
         ("echo '\"0.5\"'", None, "answered '0.5', not a number or {"),
         ("echo NaN", None, "printed 'NaN', not a number or {"),
         ("echo 1e999", None, "answered inf, which is not finite"),
+        ("echo -1e308", None, "answered -1e+308, which is beyond 1e+100"),
         ("echo 1 2", None, "printed '1 2', not a number or {"),
         ("printf '\\377'", None, "printed '\\\\xff', not a number or {"),
         ("echo '3 passed'", None, "printed '3 passed', not a number or {"),

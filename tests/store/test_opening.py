@@ -119,7 +119,7 @@ def test_a_file_in_place_of_the_folder_is_refused(tmp_path: Path) -> None:
     home = tmp_path / "home"
     home.write_text("")
     for below in (home, home / "deeper"):
-        with pytest.raises(StoreError, match="may not be read or written") as caught:
+        with pytest.raises(StoreError, match="the store cannot be here") as caught:
             open_store(below)
         assert str(home) in str(caught.value.where)
 

@@ -25,6 +25,8 @@ from fairtrial.tasks.envelope import json_bytes, read_envelope
         (b'{"output": 1, "cost_usd": 1e999}', "out of range"),
         (b'{"output": 1, "cost_usd": "2"}', "got 'str'"),
         (b'{"output": 1, "tokens": {"input": -1}}', ">= 0"),
+        (b'{"output": 1, "tokens": {"input": 99999999999999999999}}', "$.tokens.input"),
+        (b'{"output": 1, "cost_usd": 1e308}', "<= 1000000000000.0 - at '$.cost_usd'"),
         (b'{"output": 1, "metrics": {"a": "b"}}', "$.metrics"),
         (b'{"output": 1, "spans": [1]}', "$.spans[0]"),
         (b'{"error": ""}', "length >= 1"),

@@ -103,3 +103,12 @@ def test_a_body_that_is_not_what_it_should_be(
     with pytest.raises(TaskError) as caught:
         result_of(response, pointer, envelope=False)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("charset", "body"),
+    [("idna", b"xn--" * 1000), ("undefined", b"x"), ("utf-7", b"+2AA-"), ("punycode", b"\xff")],
+)
+def test_an_odd_charset_is_the_tasks_fault(charset: str, body: bytes) -> None:
+    with pytest.raises(TaskError, match=f"the response is not {charset}"):
+        result_of(_response(body, "text/plain", charset=charset), None, envelope=False)

@@ -19,6 +19,11 @@ RunTask: TypeAlias = Callable[..., list[Any]]
 Module: TypeAlias = Callable[[str], str]
 
 
+_RESULT = "import fairtrial.model.task as t; return t.TaskResult"
+_CLASS = "class C"
+_INFRA = "import fairtrial.model.errors as e; raise e.InfraError"
+
+
 def _python(name: str, function: str = "f", **options: Any) -> dict[str, Any]:
     return {"kind": "python", "function": f"{name}:{function}", **options}
 
@@ -102,8 +107,23 @@ def test_blocking_calls_run_at_once(run_task: RunTask, module: Module) -> None:
         ("import asyncio; raise asyncio.CancelledError", "CancelledError"),
         ("return {1}", "the function's value is not JSON: builtins.set"),
         ("return [float('nan')]", "nan is no JSON number at [0]"),
-        ("import fairtrial.model.task as t; return t.TaskResult(1, cost_usd=-1)", "cost_usd is -1"),
-        ("import fairtrial.model.task as t; return t.TaskResult({1})", "not JSON"),
+        (f"{_RESULT}(1, cost_usd=-1)", "bad TaskResult: Expected 'float' >= 0.0 - at '$.cost_usd'"),
+        (f"{_RESULT}(1, cost_usd=1e308)", "bad TaskResult: Expected 'float' <= 1"),
+        (f"{_RESULT}(1, cost_usd=float('nan'))", "not JSON: nan"),
+        (f"{_RESULT}(1, cost_usd='free')", "$.cost_usd"),
+        (f"{_RESULT}(1, tokens=t.Tokens(input=10**30))", "$.tokens.input"),
+        (f"{_RESULT}(1, tokens=t.Tokens(output='many'))", "$.tokens.output"),
+        (f"{_RESULT}(1, tokens='many')", "$.tokens"),
+        (f"{_RESULT}(1, metrics=[1])", "$.metrics"),
+        (f"{_RESULT}(1, metrics={{'a': 10**400}})", "an integer of more than 1024 bits"),
+        (f"{_RESULT}(1, spans='x')", "$.spans"),
+        (f"{_RESULT}(1, error=5)", "$.error"),
+        (f"{_RESULT}({{1}})", "not JSON"),
+        (f"{_CLASS}(list):\n  def __iter__(self): 1 / 0\n return C([1])", "ZeroDivisionError"),
+        (f"{_CLASS}(dict):\n  def items(self): 1 / 0\n return C(a=1)", "cannot be read"),
+        (f"{_INFRA}('x', kind='odd')", "ValueError: kind must be one of rate_limit, "),
+        (f"{_INFRA}('x', kind='server', retry_after='soon')", "TypeError"),
+        (f"{_INFRA}('x', kind='server', retry_after=float('nan'))", "must be seconds"),
     ],
 )
 def test_whatever_a_function_does_ends_only_its_own_trial(

@@ -10,6 +10,9 @@ from fairtrial.app.requests.dataset_add import ColumnNames, Request
 from fairtrial.interchange.dataset_files.columns import STDIN, Columns, Extra, Format
 from fairtrial.interchange.dataset_files.reading import read_cases
 from fairtrial.model.errors import UsageError
+from fairtrial.model.wording import excerpt
+
+LONGEST_NAME = 200
 
 
 def dataset_add(bench: Bench, request: Request) -> AddedReport:
@@ -19,10 +22,12 @@ def dataset_add(bench: Bench, request: Request) -> AddedReport:
         UsageError: the name, a file or a line is wrong; nothing was written.
         NotFoundError: a file does not exist.
     """
-    if "@" in request.name or not request.name.strip() or not request.name.isprintable():
+    name = request.name
+    if "@" in name or not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
         raise UsageError(
-            f"{request.name!r} is no name of a dataset",
-            why="a name is printable text without @, which marks a version",
+            f"{excerpt(repr(name))} is no name of a dataset",
+            why=f"a name is printable text of at most {LONGEST_NAME} characters, without @, which "
+            "marks a version",
         )
     paths = [path if path == STDIN else _below(bench, path) for path in request.files]
     file_format = None if request.format is None else Format(request.format)

@@ -135,7 +135,7 @@ def _selected(bench: Bench, dataset: DatasetVersion, request: Request) -> tuple[
         raise UsageError(
             f"the selection leaves no case of {dataset.ref}",
             why=f"it has {counted}, the first is {outlines[0].id!r}; its splits: {splits}",
-            fix="widen --split, --case, --failing or --errors-from",
+            fix="widen --split, --case, --sample, --failing or --errors-from",
         )
     return cases
 

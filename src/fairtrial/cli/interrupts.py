@@ -15,7 +15,8 @@ from fairtrial.engine.control import Control
 def stoppable(control: Control) -> Iterator[None]:
     """Let the first Ctrl-C drain the run and the second cancel it; SIGTERM cancels at once.
 
-    SIGTERM is often followed by SIGKILL within seconds: there is no time to finish trials.
+    SIGTERM is often followed by SIGKILL within seconds: there is no time to finish trials. The end
+    of the terminal (SIGHUP) is the same, unless it is ignored, as under `nohup`.
     """
 
     def interrupted(_signal: int, _frame: FrameType | None) -> None:
@@ -25,13 +26,13 @@ def stoppable(control: Control) -> Iterator[None]:
         else:
             control.cancel("Ctrl-C")
 
-    def terminated(_signal: int, _frame: FrameType | None) -> None:
-        control.cancel("SIGTERM")
+    def terminated(number: int, _frame: FrameType | None) -> None:
+        control.cancel(signal.Signals(number).name)
 
-    before = {
-        number: signal.signal(number, handler)
-        for number, handler in ((signal.SIGINT, interrupted), (signal.SIGTERM, terminated))
-    }
+    handlers = {signal.SIGINT: interrupted, signal.SIGTERM: terminated}
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        handlers[signal.SIGHUP] = terminated
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
     try:
         yield
     finally:

@@ -18,7 +18,11 @@ def main(words: list[str] | None = None) -> int:
     given = sys.argv[1:] if words is None else words
     if given in (["--version"], ["-V"]) and _printed(f"fairtrial {__version__}\n"):
         return 0
-    return _run(given) if words is not None else _run_and_end(given)
+    try:
+        return _run(given) if words is not None else _run_and_end(given)
+    except KeyboardInterrupt:  # while modules are loaded, before anything else is there to catch it
+        sys.stderr.write("interrupted\n")
+        return 130
 
 
 def _printed(text: str) -> bool:

@@ -46,7 +46,12 @@ def _meets(outline: CaseOutline, criteria: Criteria) -> bool:
         return False
     if criteria.among is not None and CaseKey(outline.id, outline.condition) not in criteria.among:
         return False
-    return not criteria.patterns or any(fnmatchcase(outline.id, p) for p in criteria.patterns)
+    return not criteria.patterns or any(_matches(outline.id, p) for p in criteria.patterns)
+
+
+def _matches(case_id: str, pattern: str) -> bool:
+    # Brackets mean themselves: many ids have them, such as `test_sum[int]`.
+    return fnmatchcase(case_id, pattern.replace("[", "[[]"))
 
 
 def _draw(ids: set[str], sample: float, seed: int) -> set[str]:

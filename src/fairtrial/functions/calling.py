@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from fairtrial.functions.blame import blame
-from fairtrial.functions.threads import CallThreads
+from fairtrial.functions.threads import CallThreads, Outcome
 from fairtrial.model.errors import InfraError, TrialProblem
 
 
@@ -68,7 +68,7 @@ class UserFunction:
         scope = asyncio.timeout(limit_s)
         try:
             async with scope:
-                value = await (bound() if self.is_async else self._in_thread(bound))
+                value = await (_apart(bound) if self.is_async else self._in_thread(bound))
         except (TrialProblem, RaisedError, GeneratorExit):
             raise
         except asyncio.CancelledError as error:
@@ -99,7 +99,28 @@ class UserFunction:
             raise outcome.error
         if outcome.error is not None:  # as it is, a StopIteration could not leave a coroutine
             raise RaisedError(outcome.error) from outcome.error
-        return await outcome.value if inspect.isawaitable(outcome.value) else outcome.value
+        return (
+            await _apart(lambda: outcome.value)
+            if inspect.isawaitable(outcome.value)
+            else outcome.value
+        )
+
+
+async def _apart(call: Callable[[], Awaitable[Any]]) -> Any:
+    """Await in a task of its own: one that cancels its task must not cancel the whole slot."""
+    outcome = await asyncio.get_running_loop().create_task(_outcome(call))
+    if outcome.error is not None:
+        raise outcome.error
+    return outcome.value
+
+
+async def _outcome(call: Callable[[], Awaitable[Any]]) -> Outcome:
+    try:
+        return Outcome(await call())
+    except (asyncio.CancelledError, GeneratorExit):
+        raise
+    except BaseException as error:  # noqa: BLE001  # a SystemExit would leave the event loop
+        return Outcome(error=error)
 
 
 def _cancelled_from_outside() -> bool:

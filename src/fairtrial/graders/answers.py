@@ -12,6 +12,8 @@ from fairtrial.model.errors import GraderError
 from fairtrial.model.grader import Grade
 from fairtrial.schema.decoding import unknown_name
 
+LARGEST = 1e100
+"""How far a score may be from 0: so little that sums and squares of a million are numbers."""
 MENU = 'a number or {"score": number, "reason": text}'
 
 
@@ -47,4 +49,6 @@ def _finite(value: Any) -> float:
         number = math.inf
     if not math.isfinite(number):
         raise GraderError(f"answered {shown(value)}, which is not finite")
+    if abs(number) > LARGEST:
+        raise GraderError(f"answered {shown(value)}, which is beyond {LARGEST:g}")
     return number

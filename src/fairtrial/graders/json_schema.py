@@ -60,7 +60,10 @@ class JsonSchema(InProcessGrader):
             ) from unresolvable
         except RecursionError:
             raise GraderError("the output is nested too deeply to be validated") from None
-        except ValueError as error:  # an integer of more digits than Python writes
+        except (
+            OverflowError,
+            ValueError,
+        ) as error:  # an infinity, or more digits than Python writes
             raise GraderError(f"the output cannot be validated: {error}") from error
 
     def _expected(self, subject: Subject) -> Any:
@@ -81,9 +84,14 @@ class JsonSchema(InProcessGrader):
 def _validator(schema: Json) -> Any:
     if not isinstance(schema, (dict, bool)):
         raise SchemaError("a schema is an object, true or false", instance=schema)
+    if isinstance(schema, dict) and not isinstance(schema.get("$schema", ""), str):
+        raise SchemaError("'$schema' is a text", instance=schema)
     # Typed for object schemas only; true and false are schemas as well.
     kind: Any = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-    kind.check_schema(schema)
+    try:
+        kind.check_schema(schema)
+    except (OverflowError, RecursionError) as error:  # a huge repeat in a pattern, or deep nesting
+        raise SchemaError(str(error), instance=schema) from error
     # A registry without a way to retrieve: `$ref` never reaches the network.
     return kind(schema, registry=Registry(), format_checker=kind.FORMAT_CHECKER)
 

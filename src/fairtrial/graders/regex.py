@@ -18,6 +18,8 @@ from fairtrial.ports import Surroundings
 
 DEFAULT_THRESHOLD = 1.0
 
+_NO_PATTERN = (re.error, OverflowError, RecursionError)
+"""What a pattern raises that cannot be compiled: bad syntax, a huge repeat, or deep nesting."""
 _FLAGS = {
     "ascii": re.ASCII,
     "dot_all": re.DOTALL,
@@ -61,7 +63,7 @@ class Regex(InProcessGrader):
         expected = wanted(None, subject, "pattern")
         try:
             return _compile(expected, self.options)
-        except (TypeError, re.error) as error:
+        except (TypeError, *_NO_PATTERN) as error:
             raise GraderError(f"the case's 'expected' is no regular expression: {error}") from error
 
 
@@ -82,7 +84,7 @@ def build(spec: GraderSpec, options: Options, _surroundings: Surroundings, where
         return Regex(spec, options, None)
     try:
         return Regex(spec, options, _compile(options.pattern, options))
-    except re.error as error:
+    except _NO_PATTERN as error:
         raise UsageError(
             f"{shown(options.pattern)} is no regular expression: {error}", where=where
         ) from error

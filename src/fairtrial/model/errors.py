@@ -106,13 +106,21 @@ class TrialTimeout(TrialProblem):
 class InfraError(TrialProblem):
     """The world around the task failed; the same trial may succeed when tried again.
 
+    Users raise it too, so it says at once what does not fit.
+
     Attributes:
         kind: `rate_limit`, `server`, `network`, `setup` or `login`.
         retry_after: Seconds the other side asked to wait, if it said so.
     """
 
+    KINDS = ("rate_limit", "server", "network", "setup", "login")
+
     def __init__(self, reason: str, *, kind: str, retry_after: float | None = None) -> None:
         super().__init__(reason)
+        if kind not in self.KINDS:
+            raise ValueError(f"kind must be one of {', '.join(self.KINDS)}, not {kind!r}")
+        if retry_after is not None and not retry_after >= 0:
+            raise ValueError(f"retry_after must be seconds, at least 0, not {retry_after!r}")
         self.kind = kind
         self.retry_after = retry_after
 

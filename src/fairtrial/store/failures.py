@@ -35,6 +35,11 @@ _UNUSABLE = (
     "check the disk and the system's log, then run the command again",
 )
 
+_NO_FOLDER = (
+    "the store cannot be here",
+    "set FAIRTRIAL_HOME to a folder, or to a place where one can be made",
+)
+
 # SQLite's primary result codes: https://www.sqlite.org/rescode.html
 _OF_SQLITE = {
     sqlite3.SQLITE_PERM: _NO_ACCESS,
@@ -51,6 +56,10 @@ _OF_ERRNO = {
     errno.ENOSPC: _DISK_FULL,
     errno.EDQUOT: _DISK_FULL,
     errno.EIO: _UNUSABLE,
+    errno.EEXIST: _NO_FOLDER,
+    errno.ENAMETOOLONG: _NO_FOLDER,
+    errno.ENOENT: _NO_FOLDER,
+    errno.ENOTDIR: _NO_FOLDER,
 }
 
 

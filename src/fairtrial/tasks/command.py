@@ -32,7 +32,7 @@ class Options(ProgramOptions):
     envelope: bool = False
     """Exchange JSON envelopes: stdin gets the input with case id, trial and seed; stdout is an
     object with output, cost, tokens, metrics, spans and error."""
-    max_output: Annotated[int, Meta(ge=1)] = 16 * 1024 * 1024
+    max_output: Annotated[int, Meta(ge=1, le=10**9)] = 16 * 1024 * 1024
     """Bytes its standard output may have; a trial with more fails."""
 
 

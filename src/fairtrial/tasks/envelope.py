@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -14,8 +15,9 @@ from fairtrial.model.task import TaskCall, TaskResult, Tokens
 from fairtrial.model.wording import excerpt
 from fairtrial.schema.decoding import unknown_name
 
-_Count = Annotated[int, msgspec.Meta(ge=0)]
-_Amount = Annotated[float, msgspec.Meta(ge=0)]
+# Far more than anybody spends, and so little that the sum of a million trials is a number.
+_Count = Annotated[int, msgspec.Meta(ge=0, le=10**12)]
+_Amount = Annotated[float, msgspec.Meta(ge=0, le=1e12)]
 
 
 class _Tokens(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -91,6 +93,22 @@ def read_envelope(data: bytes | str, source: str) -> TaskResult:
             f"bad envelope on {source}: it has neither 'output' nor 'error'; "
             f"it begins: {excerpt(data)}"
         )
+    return _result(answer)
+
+
+def result_told(told: Mapping[str, Json], source: str) -> TaskResult:
+    """Return what an object with the keys of an envelope tells.
+
+    Raises:
+        TaskError: it does not fit the schema.
+    """
+    try:
+        return _result(msgspec.convert(told, _Answer))
+    except msgspec.ValidationError as error:
+        raise TaskError(f"bad {source}: {_sentence(error)}") from None
+
+
+def _result(answer: _Answer) -> TaskResult:
     tokens = answer.tokens
     return TaskResult(
         output=None if answer.output is msgspec.UNSET else answer.output,

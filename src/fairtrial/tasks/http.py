@@ -51,7 +51,7 @@ class Options:
     response is an object with output, cost, tokens, metrics, spans and error."""
     verify: bool = True
     """Check the server's certificate."""
-    max_output: Annotated[int, Meta(ge=1)] = 16 * 1024 * 1024
+    max_output: Annotated[int, Meta(ge=1, le=10**9)] = 16 * 1024 * 1024
     """Bytes a response may have; a trial with more fails."""
 
 

@@ -99,11 +99,15 @@ def _json_data(response: Response) -> bytes | str:
 def _text(response: Response) -> str:
     charset = response.charset or "utf-8"
     try:
-        return response.body.decode(charset)
+        text = response.body.decode(charset)
+        text.encode()  # a few charsets have half surrogate pairs, which no store or JSON holds
     except UnicodeDecodeError as error:
         byte = response.body[error.start]
         raise TaskError(
             f"the response is not {charset}: byte 0x{byte:02x} at offset {error.start}"
         ) from None
+    except UnicodeError as error:
+        raise TaskError(f"the response is not {charset}: {error}") from None
     except LookupError:
         raise TaskError(f"the response has an unknown charset {charset!r}") from None
+    return text

@@ -114,7 +114,7 @@ class HttpTask:
         if target.host != url.host or downgrade:
             # Headers may hold a key, and the body a case: neither goes where nobody sent it.
             raise TaskError(
-                f"{self.plan.shown}: redirected to {target.scheme}://{target.host}, "
+                f"{self.plan.shown}: redirected to {target.scheme}://{target.host or ''}, "
                 "another place; name it in 'url' if that is meant"
             )
         return target

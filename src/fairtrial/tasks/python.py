@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from msgspec import to_builtins
 
+from fairtrial.functions.blame import blame
 from fairtrial.functions.calling import LateError, RaisedError, UserFunction
 from fairtrial.functions.loading import load_function
 from fairtrial.model.errors import TaskError, TrialTimeout
 from fairtrial.model.json import Json
-from fairtrial.model.task import TaskCall, TaskResult
+from fairtrial.model.task import TaskCall, TaskResult, Tokens
 from fairtrial.model.wording import over_limit
 from fairtrial.ports import Surroundings
+from fairtrial.tasks.envelope import result_told
 from fairtrial.tasks.passing import NOT_PASSED, Passing, way_to_pass
 from fairtrial.tasks.plain_json import NotJsonError, plain_json
 from fairtrial.tasks.provider_trouble import infra_error_of
@@ -95,15 +96,21 @@ def _result(value: Any) -> TaskResult:
         return TaskResult(plain_json(value))
     except NotJsonError as error:
         raise TaskError(f"the function's value is not JSON: {error}") from None
+    except TaskError:
+        raise
+    except Exception as error:  # a list or a mapping of the user's own runs their code
+        raise TaskError(f"the function's value cannot be read: {blame(error)}") from error
 
 
 def _checked(result: TaskResult) -> TaskResult:
-    cost = result.cost_usd
-    if cost is not None and not (math.isfinite(cost) and cost >= 0):
-        raise TaskError(f"the function's cost_usd is {cost}; it must be finite and at least 0")
-    return replace(
-        result,
-        output=plain_json(result.output),
-        metrics=plain_json(result.metrics),
-        spans=tuple(plain_json(result.spans)),
-    )
+    tokens = result.tokens
+    told = {
+        "output": result.output,
+        "error": result.error,
+        "cost_usd": result.cost_usd,
+        "tokens": asdict(tokens) if isinstance(tokens, Tokens) else tokens,
+        "metrics": result.metrics,
+        "spans": result.spans,
+    }
+    checked = result_told({key: plain_json(value) for key, value in told.items()}, "TaskResult")
+    return replace(checked, timed_out=bool(result.timed_out))

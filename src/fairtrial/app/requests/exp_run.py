@@ -15,6 +15,9 @@ NEWEST = "newest"
 """`--resume` without a value: the newest unfinished experiment with the same identity."""
 
 Count = Annotated[int, Meta(ge=1)]
+Trials = Annotated[int, Meta(ge=1, le=1_000_000)]
+InFlight = Annotated[int, Meta(ge=1, le=10_000)]
+Name = Annotated[str, Meta(max_length=200)]
 NotNegative = Annotated[int, Meta(ge=0)]
 
 
@@ -42,7 +45,7 @@ class Selection:
 class Limits:
     """How the trials are run; on a resume, what is not given stays as it was."""
 
-    concurrency: Count | None = option(None, short="-c", metavar="N")
+    concurrency: InFlight | None = option(None, short="-c", metavar="N")
     """Trials in flight at most (default: 4)"""
     retries: NotNegative | None = option(None, metavar="N")
     """Further tries of a trial after a rate limit, a 5xx or a network error, with backoff; a failed
@@ -69,9 +72,9 @@ class Setup:
     """What turns an output into a score, e.g. exact or '{"kind":"number","absolute":0.01}'"""
     replace_graders: bool = option(default=False)
     """Use only the --grader graders, not the spec file's"""
-    name: str | None = option(None, metavar="NAME")
+    name: Name | None = option(None, metavar="NAME")
     """Name of the experiment (default: the dataset's)"""
-    trials: Count = option(1, metavar="N")
+    trials: Trials = option(1, metavar="N")
     """Trials a case"""
     seed: NotNegative | None = option(None, metavar="N")
     """Seed of the order and of each trial's own seed (default: drawn, and recorded); with --sample
