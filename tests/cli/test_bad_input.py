@@ -137,7 +137,8 @@ def test_a_task_that_may_not_be_executed_is_found_out_before_the_run(
     assert "agent" in done.err
     assert fairtrial("exp", "list", "--json").json["experiments"] == []
     (folder / "agent").chmod(0o755)
-    assert fairtrial("exp", "run", "-d", numbers, "--task", "agent.json", *EXACT).code != 0
+    assert fairtrial(*run(task='{"kind": "command", "command": ["./agent"]}')).code == 0
+    assert numbers
 
 
 def test_a_task_that_always_crashes_is_no_quality_verdict(fairtrial: Command, numbers: str) -> None:
@@ -222,6 +223,37 @@ def test_a_store_that_cannot_be_used_says_why(fairtrial: Command, damage: str) -
     assert done.err.startswith("error: ")
     assert str(path) in done.err
     assert "fix:" in done.err
+
+
+@pytest.mark.usefixtures("numbers")
+@pytest.mark.parametrize("forbidden", ["the file", "the folder"])
+def test_a_store_that_may_not_be_read_says_why(forbidden: str) -> None:
+    path = Path(os.environ["FAIRTRIAL_HOME"]) / "fairtrial.db"
+    barred = path if forbidden == "the file" else path.parent
+    mode = barred.stat().st_mode
+    barred.chmod(0)
+    try:
+        told = subprocess.run(
+            [*_without_privileges(), sys.executable, "-m", "fairtrial", "exp", "list"],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    finally:
+        barred.chmod(mode)
+    assert (told.returncode, told.stdout) == (ExitCode.NO_VERDICT, "")
+    assert told.stderr.startswith(f"error: {path}: the store may not be read or written here")
+    assert "fix: check the owner and the permissions" in told.stderr
+    assert "Traceback" not in told.stderr
+
+
+def _without_privileges() -> list[str]:
+    """Return what takes root's right to read everything away from a command."""
+    if os.geteuid() != 0:
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root may read everything, and setpriv is not there")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all"]
 
 
 SMALL_DISK = """

@@ -104,6 +104,27 @@ def test_jsonl_has_one_trial_a_line(fairtrial: Command, ran: str) -> None:
     assert all(trial.keys() >= TRIAL_KEYS for trial in trials)
 
 
+def test_a_dash_is_standard_output(fairtrial: Command, ran: str, folder: Path) -> None:
+    for words in (("exp", "export", ran, "--to", "csv"), ("dataset", "export", "numbers")):
+        printed = fairtrial(*words).out
+        assert printed
+        assert fairtrial(*words, "-o", "-").out == printed
+    assert fairtrial("exp", "schema", "--output", "-").json["type"] == "object"
+    assert not (folder / "-").exists()
+
+
+def test_json_holds_a_document_that_goes_to_no_file(
+    fairtrial: Command, ran: str, folder: Path
+) -> None:
+    words = ("exp", "export", ran, "--to", "csv")
+    printed = fairtrial(*words).out
+    assert fairtrial(*words, "--json").json["text"] == printed
+    schema = fairtrial("exp", "schema", "--json").json
+    assert json.loads(schema["text"])["type"] == "object"
+    written = fairtrial(*words, "-o", "r.csv", "--json").json
+    assert (written["path"], written["text"]) == (str(folder / "r.csv"), None)
+
+
 def test_junit_counts_what_failed(fairtrial: Command, ran: str, folder: Path) -> None:
     fairtrial("exp", "export", ran, "--to", "junit", "-o", "report.xml")
     root = ET.parse(folder / "report.xml").getroot()  # noqa: S314  # our own file

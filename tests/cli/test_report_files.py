@@ -46,6 +46,7 @@ def test_without_a_file_the_document_is_what_is_printed(pair: Command) -> None:
     assert told.code == 1
     rows = [json.loads(line) for line in told.out.splitlines()]
     assert len(rows) == 20
+    assert pair(*COMPARE, "--gate", "--to", "jsonl", "-o", "-").out == told.out
     assert pair(*COMPARE, "--to", "markdown", "--marker", "pr 7").out.startswith(
         "<!-- fairtrial:pr-7 -->\n"
     )

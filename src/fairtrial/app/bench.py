@@ -79,6 +79,10 @@ class Bench:
         """Return a path of the user's as an absolute one."""
         return user_path(path, self.cwd)
 
+    def output(self, path: Path | None) -> Path | None:
+        """Return where an output goes as an absolute path; None is standard output, as is `-`."""
+        return None if path is None or path == Path("-") else self.path(path)
+
 
 def bench_here(
     environ: Mapping[str, str] | None = None, publish: Callable[[Event], None] = ignore

@@ -49,7 +49,7 @@ class ComparisonFiles:
         plot = checked_plot(bench, picture.plot)
         if wanted.to is None and plot is None:
             return None
-        path = None if wanted.output is None else bench.path(wanted.output)
+        path = bench.output(wanted.output)
         if path is not None and path == plot:
             raise UsageError(f"--output and --plot are both {path}", fix="give two files")
         return cls(wanted.to, path, wanted.marker, plot)

@@ -18,11 +18,11 @@ def dataset_export(bench: Bench, request: Request) -> DocumentReport:
     """
     datasets = bench.store.datasets
     version = datasets.version(request.dataset)
+    path = bench.output(request.output)
     if request.to is not None:
         chosen = Format(request.to)
     else:
-        chosen = Format.JSONL if request.output is None else format_of(request.output)
-    path = None if request.output is None else bench.path(request.output)
+        chosen = Format.JSONL if path is None else format_of(path)
     return document(
         chosen, lambda stream: write_cases(datasets.cases(version), stream, chosen), path
     )

@@ -31,5 +31,5 @@ def exp_export(bench: Bench, request: Request) -> DocumentReport:
     )
     # Each format is a module of its own, and only this one is needed.
     writer = importlib.import_module(f"fairtrial.interchange.experiment_exports.{request.to}")
-    path = None if request.output is None else bench.path(request.output)
+    path = bench.output(request.output)
     return document(request.to, lambda stream: writer.write(export, stream), path)

@@ -25,7 +25,7 @@ def exp_schema(bench: Bench, request: Request) -> DocumentReport:
         UsageError: the file cannot be written.
     """
     text = json.dumps(spec_schema(), ensure_ascii=False, indent=2) + "\n"
-    path = None if request.output is None else bench.path(request.output)
+    path = bench.output(request.output)
     return document("json", lambda stream: stream.write(text), path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import tempfile
 from collections.abc import Callable
@@ -31,11 +32,17 @@ class DocumentReport(Informing):
     path: Path | None
 
     def json(self) -> dict[str, Json]:
-        """Return where the document is."""
+        """Return where the document is, or the document itself when it has no file."""
+        text = None
+        if self.path is None:
+            stream = io.StringIO(newline="")
+            self.write(stream)
+            text = stream.getvalue()
         return {
             "schema": self.schema,
             "format": self.format,
             "path": str(self.path) if self.path else None,
+            "text": text,
         }
 
 
