@@ -73,6 +73,21 @@ def test_a_plan_of_the_same_configuration_uses_the_floor_and_says_so(
     assert "exp aa" in fairtrial("exp", "run", spec, "--dry-run").out.replace("\n", " ")
 
 
+def test_the_floor_of_both_runs_plans_the_next_size(
+    fairtrial: Command, numbers: str, folder: Path
+) -> None:
+    # The second run is calmer than the first: either alone would mislead.
+    agent = FLAKY.replace('number + (arm == "a2")) % 2', 'arm == "a2" or case["trial"]) % 2')
+    (folder / "half.py").write_text(agent)
+    task = json.dumps({"kind": "command", "command": ["python3", "half.py"], "envelope": True})
+    run = ("-d", numbers, "--task", task, *EXACT, "--trials", "2", "--name", "calmer")
+    floor = fairtrial("exp", "aa", *run, "--json").json["noise_floor"]
+    assert floor["flip_rate"] == pytest.approx(0.25)
+    planned = fairtrial("exp", "power", "--effect", "0.1", "--from", "calmer", "--json").json
+    assert planned["noise"]["flip_rate"] == floor["flip_rate"]
+    assert "the noise floor that exp aa measured" in planned["noise"]["text"]
+
+
 def test_a_comparison_says_how_far_luck_alone_goes(fairtrial: Command, spec: str) -> None:
     for name, seed in (("one", "1"), ("two", "2")):
         fairtrial("exp", "run", spec, "--name", name, "--seed", seed, "--trials", "2")

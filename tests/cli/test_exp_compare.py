@@ -263,3 +263,41 @@ def test_reading_commands_do_without_numpy() -> None:
         "sys.exit('numpy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.usefixtures("agent")
+def test_a_candidate_that_ran_a_part_has_no_verdict_and_the_last_line_says_so(
+    fairtrial: Command,
+) -> None:
+    run(fairtrial, "base", range(2))
+    run(fairtrial, "half", range(12), "--first-n", "6")
+    done = fairtrial("exp", "compare", "base", "half", "--gate")
+    assert done.code == ExitCode.NO_VERDICT
+    last = done.out.strip().splitlines()[-1]
+    assert last.startswith("No verdict: half ran only a part: 6 of 12 cases of base are missing.")
+    assert "As far as it goes, " in last
+
+
+@pytest.mark.usefixtures("agent")
+def test_no_verdict_is_said_once(fairtrial: Command) -> None:
+    run(fairtrial, "base", range(4))
+    run(fairtrial, "other", range(4), "-g", "contains")
+    done = fairtrial("exp", "compare", "base", "other", "--gate")
+    assert done.code == ExitCode.NO_VERDICT
+    assert done.out.splitlines()[0].startswith("No verdict: other graders:")
+
+
+@pytest.mark.usefixtures("agent")
+def test_a_cluster_that_some_cases_lack_is_refused(fairtrial: Command, folder: Path) -> None:
+    lines = [
+        {"id": f"k{i}", "input": i, "expected": str(i), "metadata": {"repo": "r"} if i else {}}
+        for i in range(6)
+    ]
+    (folder / "k.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    fairtrial("dataset", "add", "k", "k.jsonl")
+    run(fairtrial, "base", range(4), dataset="k")
+    run(fairtrial, "cand", range(6), dataset="k")
+    done = fairtrial("exp", "compare", "base", "cand", "--cluster", "repo")
+    assert done.code == ExitCode.USAGE
+    assert "--cluster: 1 of 6 cases have no 'repo' in their metadata" in done.err
+    assert "they belong to no cluster: k0" in done.err

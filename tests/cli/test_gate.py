@@ -14,7 +14,10 @@ from fairtrial.model.errors import ExitCode
 HALF = json.dumps(
     {"kind": "command", "command": 'n=$(cat); [ "$n" -lt 10 ] && echo "$n" || echo 0'}
 )
-LENIENT: list[dict[str, Any]] = [{"pass_rate": {"at_least": 0.5}}, {"every_row": {"passed": {"at_least": 0}}}]
+LENIENT: list[dict[str, Any]] = [
+    {"pass_rate": {"at_least": 0.5}},
+    {"every_row": {"passed": {"at_least": 0}}},
+]
 STRICT: list[dict[str, Any]] = [*LENIENT, {"grader": "exact", "pass_rate": {"at_least": 0.9}}]
 
 

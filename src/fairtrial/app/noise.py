@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from fairtrial.analysis.planned_size import GUESSED_FLIP_RATE, Question, effect_of, noise_of
 from fairtrial.app.bench import Bench
-from fairtrial.app.noise_floors import key_of, noise_floor_of
+from fairtrial.app.noise_floors import config_key, key_of, noise_floor_of
 from fairtrial.app.reports.plan import SmallestEffect
 from fairtrial.app.reports.power import Noise
 from fairtrial.engine.plan import Plan
 from fairtrial.model.errors import UsageError
 from fairtrial.model.experiment import Experiment, Status
+from fairtrial.model.noise import StoredFloor
 from fairtrial.stats.variance import VarianceComponents
 
 MOST_FLIPS = 0.5
@@ -29,7 +30,7 @@ def guessed_noise() -> Noise:
 
 
 def noise_in(bench: Bench, ref: str) -> Noise:
-    """Return the noise that a stored experiment shows in its first arm.
+    """Return the noise of a stored experiment: the floor that it measured, else its first arm's.
 
     Raises:
         NotFoundError: there is no such experiment.
@@ -38,6 +39,9 @@ def noise_in(bench: Bench, ref: str) -> Noise:
     experiment = bench.store.experiments.find(ref).experiment
     if experiment.measured:
         raise UsageError(f"{experiment.id} measures commands and has no pass rate", where="--from")
+    kept = noise_floor_of(bench, config_key(experiment))
+    if kept is not None and experiment.id in kept.experiments:
+        return _floor(kept)
     found = _components(bench, experiment)
     if found is None or found.flip_rate is None:
         raise UsageError(
@@ -65,8 +69,10 @@ def _measured_floor(bench: Bench, plan: Plan) -> Noise | None:
     graders = [grader.content() for grader in plan.graders]
     task = plan.arms[-1].task.content()
     kept = noise_floor_of(bench, key_of(plan.dataset.dataset, task, graders))
-    if kept is None:
-        return None
+    return None if kept is None else _floor(kept)
+
+
+def _floor(kept: StoredFloor) -> Noise:
     size = f"{kept.floor.cases} cases with {kept.floor.trials:g} trials a run"
     text = f"the noise floor that exp aa measured ({' and '.join(kept.experiments)}), {size}"
     rate = min(kept.floor.flip_rate, MOST_FLIPS)

@@ -85,7 +85,10 @@ VERBS = (
         ("exp", "baseline"),
         "Set, show or clear what this project's experiments are compared with",
     ),
-    Verb(("exp", "compare"), "Compare two experiments case by case, and decide what may ship"),
+    Verb(
+        ("exp", "compare"),
+        "Compare two experiments case by case: what B fixed and broke, by how much, how surely",
+    ),
     Verb(("exp", "gate"), "Hold an experiment against the rules of a release gate: ship or hold"),
     Verb(("exp", "show"), "Show an experiment: pass rate, graders, failures"),
     Verb(("exp", "list"), "List experiments, newest first"),

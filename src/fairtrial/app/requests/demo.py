@@ -13,7 +13,8 @@ class Request:
     """Run a small real experiment, offline, in a temporary store.
 
     Two small programs that read the total off an invoice stand in for two versions of an agent.
-    Each runs 3 trials on each of 40 cases, and the second is compared with the first. Nothing is left behind unless you say where.
+    Each runs 3 trials on each of 40 cases, and the second is compared with the first. Nothing is
+    left behind unless you say where.
     """
 
     keep: Path | None = option(None, metavar="FOLDER")

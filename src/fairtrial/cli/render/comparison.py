@@ -111,7 +111,16 @@ def _verdict(report: ComparisonReport, console: Console) -> None:
         line(console, found.sentence, style)
         return
     word, style = _outcome(report.decision)
-    line(console, f"{word}. {found.sentence}", style)
+    line(console, _with_outcome(word, found.sentence, report.decision), style)
+
+
+def _with_outcome(word: str, sentence: str, decision: Decision) -> str:
+    if decision.outcome is not Outcome.NO_VERDICT:
+        return f"{word}. {sentence}"
+    if sentence.startswith(word):
+        return sentence
+    # "No verdict. B is better than A" would contradict itself.
+    return f"{word}: {decision.reasons[0]}. As far as it goes, {sentence}"
 
 
 def _outcome(decision: Decision) -> tuple[str, str]:
