@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -44,6 +45,9 @@ def test_a_case_is_shown_in_full(fairtrial: Command, ran: str) -> None:
     shown = fairtrial("exp", "show", ran, "--case", "c0003")
     assert "c0003  trial 1: failed" in shown.out
     assert "✗ exact 0.000  expected '3', got 'bad'" in shown.out
+    assert re.search(
+        r"trial 1: failed, [\d.]+ m?s, [\d.]+ m?s CPU, peak [\d.]+ [KM]iB$", shown.out, re.MULTILINE
+    )
     (trial,) = fairtrial("exp", "show", ran, "--case", "c0003", "--json").json["trials"]
     assert shown.out.startswith(
         "c0003\n  input\n    3\n  expected\n    3\n\nc0003  trial 1: failed"

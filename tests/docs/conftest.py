@@ -63,7 +63,7 @@ _PLACEHOLDERS = (
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", "DATE"),
     (r'"(\w*_s|\w*_bytes|pid)": [0-9][0-9.e+-]*', r'"\1": NUMBER'),
     (r"(\d+ h )?(\d+ min )?\b[\d.]+ (s|ms)\b", "DURATION"),
-    (r"\b[\d.]+ GiB\b", "SIZE"),
+    (r"\b[\d.]+ [KMG]iB\b", "SIZE"),
     (
         r"(?<=fairtrial )\d+\.\d+[\w.]*|(?<=fairtrial  )\d+\.\d+[\w.]*|Python \d+\.\d+\.\d+[\w+]*",
         "VERSION",

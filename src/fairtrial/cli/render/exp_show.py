@@ -49,6 +49,9 @@ def _case(case: Case, console: Console) -> None:
 def _trial(trial: Trial, console: Console) -> None:
     cause = f" ({trial.cause})" if trial.cause else ""
     parts = [f"{trial.verdict}{cause}", duration(trial.duration_s)]
+    if used := trial.process:
+        memory = quantity("max_rss_bytes", used.max_rss_bytes)
+        parts += [f"{duration(used.cpu_s)} CPU", f"peak {memory}"]
     if trial.tries > 1:
         parts.append(f"{trial.tries} tries")
     if trial.cost_usd is not None:
