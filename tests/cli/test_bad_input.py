@@ -287,6 +287,7 @@ def test_a_full_disk_ends_the_run_and_loses_nothing(folder: Path) -> None:
     assert (folder / "code").read_text().strip() == str(int(ExitCode.NO_VERDICT))
     error = (folder / "err").read_text()
     assert "full" in error
+    assert "go on with: fairtrial exp run --resume exp_" in error
     assert "Traceback" not in error
     before = json.loads((folder / "before").read_text())
     after = json.loads((folder / "after").read_text())

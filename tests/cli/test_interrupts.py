@@ -173,6 +173,21 @@ def test_resuming_what_is_finished_runs_nothing(fairtrial: Command, folder: Path
     assert "nothing to resume" in again.out + again.err
 
 
+@pytest.mark.parametrize(
+    "more", [("--trials", "5"), ("-g", "exact"), ("--case", "c*"), ("--seed", "3"), ("--name", "y")]
+)
+def test_a_resume_refuses_what_it_would_ignore(
+    fairtrial: Command, folder: Path, more: tuple[str, ...]
+) -> None:
+    write_cases(folder / "few.jsonl", 3)
+    fairtrial("dataset", "add", "numbers", "few.jsonl")
+    fairtrial(*command("cat"))
+    done = fairtrial("exp", "run", "--resume", "x", *more)
+    assert done.code == ExitCode.USAGE
+    assert "cannot change what is resumed" in done.err
+    assert fairtrial("exp", "run", "--resume", "x", "--concurrency", "2").code == 0
+
+
 def test_plain_progress_is_told_without_a_terminal(
     fairtrial: Command, cases: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

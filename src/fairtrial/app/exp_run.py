@@ -6,6 +6,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
+from operator import attrgetter
 from pathlib import Path
 
 from ulid import ULID
@@ -24,17 +25,18 @@ from fairtrial.app.release_gate import with_gate
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.app.reports.plan import PlanReport
 from fairtrial.app.reports.status import regrade_command
-from fairtrial.app.requests.exp_run import NEWEST, Request
+from fairtrial.app.requests.exp_run import NEWEST, Request, Setup
 from fairtrial.engine.plan import Plan
 from fairtrial.engine.run import Due, Machinery, World, run
 from fairtrial.executors.local import LocalExecutor
 from fairtrial.graders.grading import grade_all
 from fairtrial.graders.registry import build_grader
-from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.model.errors import NotFoundError, StoreError, UsageError
 from fairtrial.model.experiment import Experiment, ExperimentState, Status
 from fairtrial.model.trial import MAIN_ARM, TrialKey
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import Surroundings
+from fairtrial.schema.fields import options_of
 from fairtrial.tasks.registry import build_task
 from fairtrial.workspaces.host.client import HostWorkspace
 
@@ -75,7 +77,12 @@ def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentR
         nothing = "nothing to resume: every trial is on record"
         return with_gate(bench, experiment_report(store, intent.state, nothing))
     due = _due(bench, request, intent)
-    run(due, _machinery(bench, intent), _world(bench, intent), bench.control)
+    try:
+        run(due, _machinery(bench, intent), _world(bench, intent), bench.control)
+    except StoreError as error:
+        resume = f"fairtrial exp run --resume {due.experiment.id}"
+        error.fix = f"{error.fix}; if trials were recorded, go on with: {resume}"
+        raise
     return with_gate(bench, experiment_report(store, store.find(due.experiment.id)))
 
 
@@ -101,6 +108,8 @@ def _intent(bench: Bench, request: Request, arms: Sequence[str]) -> Intent:
     if request.resume is None:
         return Intent(plan_of(bench, request, arms), base_dir(bench, request), None, frozenset())
     described = request.dataset is not None or request.task is not None
+    if not described:
+        _refuse_ignored(request)
     plan = plan_of(bench, request, arms) if described else None
     state = _to_resume(bench, request.resume, plan)
     experiment = state.experiment
@@ -112,6 +121,22 @@ def _intent(bench: Bench, request: Request, arms: Sequence[str]) -> Intent:
         )
     stored = plan_of_stored(bench, experiment, request)
     return Intent(stored, Path(experiment.spec["base_dir"]), state, _kept(bench, request, state))
+
+
+def _refuse_ignored(request: Request) -> None:
+    """Refuse what a resume takes from the store: it would look as if it counted."""
+    ignored = [
+        option.flag
+        for option in options_of(Setup)
+        if option.path[0] not in ("limits", "resume")
+        and attrgetter(".".join(option.path))(request) != option.default
+    ]
+    if ignored:
+        raise UsageError(
+            f"{', '.join(ignored)} cannot change what is resumed",
+            why="a resume runs the same cases, task, graders and trials as before",
+            fix="leave it out, or start a new experiment without --resume",
+        )
 
 
 def _to_resume(bench: Bench, ref: str, plan: Plan | None) -> ExperimentState:
