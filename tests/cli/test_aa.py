@@ -179,3 +179,20 @@ def test_an_interrupted_one_is_resumed_to_its_end(fairtrial: Command, numbers: s
     assert done.code == 0, done.out
     assert done.json["experiment"]["n_recorded"] == 40
     assert done.json["noise_floor"]["flip_rate"] == 0.0
+
+
+def test_one_that_exp_run_finished_says_how_its_floor_is_kept(
+    fairtrial: Command, numbers: str
+) -> None:
+    task = json.dumps({"kind": "command", "command": "sleep 0.2; cat"})
+    running = process("exp", "aa", "-d", numbers, "--task", task, *EXACT, "--name", "slow")
+    while fairtrial("exp", "show", "slow", "--json").json.get("n_recorded", 0) < 4:
+        assert running.poll() is None
+    running.send_signal(signal.SIGINT)
+    running.communicate(timeout=60)
+    resumed = fairtrial("exp", "run", "--resume", "slow")
+    assert resumed.code == 0, resumed
+    told = next(x for x in resumed.out.splitlines() if "see its noise floor, and keep it" in x)
+    command = told.split(":  ")[1].split()
+    assert command[:3] == ["fairtrial", "exp", "aa"]
+    assert fairtrial(*command[1:], "--json").json["noise_floor"]["flip_rate"] == 0.0

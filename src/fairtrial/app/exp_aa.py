@@ -18,9 +18,7 @@ from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.experiment import ExperimentState, Status
-from fairtrial.model.noise import NoiseFloor, StoredFloor
-
-ARMS = ("a1", "a2")
+from fairtrial.model.noise import ARMS, NoiseFloor, StoredFloor
 
 
 class Run(NamedTuple):

@@ -14,6 +14,7 @@ from fairtrial.interchange.experiment_exports.export import trial_json
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.experiment import ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
+from fairtrial.model.noise import ARMS
 from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
@@ -145,6 +146,8 @@ def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple
     elif totals.causes.get(Cause.TASK) or totals.causes.get(Cause.INFRA):
         command = f"fairtrial exp run --resume {name} --retry-errors"
         steps.append((command, "run the trials that ended in an error again"))
+    if state.experiment.arms == ARMS and state.status is Status.FINISHED:
+        steps.append((f"fairtrial exp aa {name}", "see its noise floor, and keep it"))
     if failed:
         case_id = shlex.quote(failed[0].key.case_id)
         steps.append((f"fairtrial exp show {name} --case {case_id}", "read one failure in full"))
