@@ -20,6 +20,7 @@ WORKLOADS = {
     "W6": "bench.w6_compare",
     "W9": "bench.w9_resume",
     "W10": "bench.w10_metrics",
+    "W11": "bench.w11_statistics",
 }
 """Each module has a `run(place) -> list[Row]`."""
 

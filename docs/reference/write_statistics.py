@@ -26,6 +26,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "stats.paired.fisher",
         "stats.paired.wilcoxon",
         "stats.paired.hodges_lehmann",
+        "stats.paired.signed_rank_shift",
     ),
     "Ship or hold": (
         "analysis.gate.ship",

@@ -40,6 +40,7 @@ from fairtrial.stats.paired.hodges_lehmann import hodges_lehmann
 from fairtrial.stats.paired.mcnemar import mcnemar
 from fairtrial.stats.paired.newcombe import newcombe
 from fairtrial.stats.paired.sign_flip import sign_flip
+from fairtrial.stats.paired.signed_rank_shift import signed_rank_shift
 from fairtrial.stats.paired.student import cluster_t, guarded_t
 from fairtrial.stats.paired.tango import tango
 from fairtrial.stats.paired.wilcoxon import wilcoxon
@@ -132,8 +133,9 @@ def _agreement(found: Agreement, name: str = "kappa") -> Outputs:
 
 
 def _dunnett(inputs: Inputs) -> Outputs:
-    (_, control), *others = inputs["groups"].items()
-    found = dunnett(control, dict(others))
+    groups = dict(inputs["groups"])
+    control = groups.pop("ctl" if "ctl" in groups else next(iter(groups)))
+    found = dunnett(control, groups)
     return {"p": list(found.p.values())}
 
 
@@ -533,8 +535,11 @@ def _wilcoxon(inputs: Inputs) -> Outputs:
     found = wilcoxon(inputs["d"], zeros=zeros)
     result: Outputs = {"p_two_sided": found.p, "V": found.statistic, "p_greater": found.p_greater}
     if zeros == "drop":
-        middle = hodges_lehmann(inputs["d"], level=_level(inputs), drop_zeros=True)
-        result |= {"hl": middle.estimate, **_ends(middle.interval)}
+        found_shift = signed_rank_shift(inputs["d"], level=_level(inputs))
+        result |= {"hl": found_shift.estimate, **_ends(found_shift.interval)}
+        if found_shift.interval is not None and found_shift.estimate is None:
+            # What is undefined here is the maximum of no numbers to R.
+            result["hl"] = "-Inf"
     return result
 
 

@@ -56,6 +56,26 @@ def test_one_group_is_the_two_sample_t_test() -> None:
     assert dunnett(a, {"b": b}).p["b"] == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.parametrize("sizes", [(3, 1000), (2, 50), (5, 200), (3, 100_000), (1000, 3), (1, 2)])
+@pytest.mark.parametrize("shift", [0.5, 1.0, 3.0])
+def test_a_small_control_beside_a_large_group(sizes: tuple[int, int], shift: float) -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=sizes[0]), rng.normal(shift, 1.0, sizes[1])
+    expected = oracle.ttest_ind(b, a).pvalue
+    assert dunnett(a, {"b": b}).p["b"] == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_far_tail_keeps_its_digits() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=30), rng.normal(2.4, 1.0, 30)
+    alone = dunnett(a, {"b": b}).p["b"]
+    assert alone < 1e-9
+    assert alone == pytest.approx(oracle.ttest_ind(b, a).pvalue, rel=1e-6)
+    found = dunnett(a, {"b": b, "same": b})
+    single = 2.0 * oracle.t.sf(abs(found.t["b"]), found.df)
+    assert single < found.p["b"] == found.p["same"] < 2.0 * single
+
+
 def test_groups_without_spread() -> None:
     assert "no spread" in dunnett([1.0], {"b": [2.0]}).describe()
     assert dunnett([1.0, 1.0], {"b": [2.0, 2.0]}).p == {}

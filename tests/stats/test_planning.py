@@ -1,5 +1,6 @@
 import itertools
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -67,6 +68,25 @@ def test_noncentral_t_agrees_with_quadrature(noncentrality: float, df: int) -> N
     assert t_test_power(noncentrality, df, critical) == pytest.approx(expected, abs=1e-8)
 
 
+@pytest.mark.parametrize("alpha", [0.2, 0.05, 0.01, 0.001])
+@pytest.mark.parametrize("n", [2, 3, 4, 6])
+def test_two_to_six_cases_see_only_what_quadrature_says(n: int, alpha: float) -> None:
+    critical = oracle.t.isf(alpha / 2, n - 1)
+    effect = smallest_effect(n, 1.0, alpha=alpha).effect
+    assert effect is not None
+    shift = effect * math.sqrt(n)
+    scale = oracle.chi(n - 1, scale=1 / math.sqrt(n - 1))
+
+    def beyond(s: float) -> float:
+        tails = oracle.norm.sf(critical * s - shift) + oracle.norm.sf(critical * s + shift)
+        return float(tails * scale.pdf(s))
+
+    turn = shift / critical
+    ends = [0.0, max(0.0, turn - 8 / critical), turn, turn + 8 / critical, 9.0]
+    power = sum(integrate.quad(beyond, *part, epsabs=1e-12)[0] for part in pairwise(ends))
+    assert power == pytest.approx(0.8, abs=1e-7)
+
+
 @pytest.mark.parametrize("df", [1, 2, 7, 100, 20_000])
 def test_scale_nodes_integrate_to_one_and_to_the_variance(df: int) -> None:
     scale, weight = scale_nodes(df)
@@ -116,6 +136,16 @@ def test_mcnemar_power_by_enumeration() -> None:
     assert mcnemar_power(0.0, 0.0, n) == 0.0
     assert mcnemar_power(1.0, 0.0, 5) == 0.0
     assert mcnemar_power(1.0, 0.0, 6) == 1.0
+
+
+def test_mcnemar_power_of_many_cases_is_the_normal_one() -> None:
+    # Connett, Smith & McHugh 1987, with changed cases p and difference delta
+    n, up, down = 200_000, 0.101, 0.099
+    p, delta = up + down, up - down
+    normal = oracle.norm.cdf(
+        (delta * math.sqrt(n) - 1.959964 * math.sqrt(p)) / math.sqrt(p - delta**2)
+    )
+    assert mcnemar_power(up, down, n) == pytest.approx(normal, abs=0.003)
 
 
 @given(st.integers(2, 60), st.integers(1, 3000))

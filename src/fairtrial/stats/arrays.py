@@ -11,6 +11,8 @@ from fairtrial.stats.errors import ArgumentError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+_BLOCK = 1 << 13
+"""Small enough for the cache, and for BLAS to stay in one thread."""
 
 
 def as_values(argument: str, values: npt.ArrayLike, *, least: int = 0) -> FloatArray:
@@ -87,8 +89,9 @@ def squares_around(values: FloatArray, codes: IntArray | None, centre: float) ->
     """Return the sum over clusters of (sum - size * centre)², and the number of clusters."""
     if codes is None:
         n = values.size
-        # A variance and a shift: three times faster at a million cases than the differences.
-        return n * (float(values.var()) + (float(values.mean()) - centre) ** 2), n
+        # In blocks that stay in the cache: faster than one pass, and no copy of a million values.
+        blocks = (values[start : start + _BLOCK] - centre for start in range(0, n, _BLOCK))
+        return math.fsum(float(rest @ rest) for rest in blocks), n
     sums, sizes = cluster_sums(values, codes)
     rest = sums - centre * sizes
     return float(rest @ rest), sums.size

@@ -10,6 +10,8 @@ import numpy as np
 from fairtrial.stats.arrays import FloatArray, IntArray
 
 _LARGEST_STEPS = 4096
+_MOST_STEPS = 1e6
+_BLOCK = 1 << 13
 _TOLERANCE = 1e-7
 _DENOMINATORS: tuple[int, ...] = (*range(1, 65), 100)
 """Trials that pass rates are shares of, and scores with two decimals."""
@@ -17,19 +19,41 @@ _DENOMINATORS: tuple[int, ...] = (*range(1, 65), 100)
 
 @dataclass(frozen=True, slots=True)
 class Lattice:
-    """Values as whole numbers of one step.
+    """How many values are which whole number of steps; all that exact methods need.
 
     Attributes:
-        steps: The value of each case in steps.
-        per_unit: Steps in 1, so a value is steps / per_unit.
+        low: The smallest value, in steps.
+        counts: Values of low, low + 1, … steps.
+        per_unit: Steps in 1, so a value is (low + k) / per_unit.
     """
 
-    steps: IntArray
+    low: int
+    counts: IntArray
     per_unit: int
+
+    @property
+    def n(self) -> int:
+        """How many values there are."""
+        return int(self.counts.sum())
+
+    @property
+    def total(self) -> int:
+        """Their sum, in steps."""
+        return int(self._steps @ self.counts)
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many values are 0, 1, … steps away from zero."""
+        folded = np.bincount(np.abs(self._steps), weights=self.counts)
+        return folded.astype(np.int64)
+
+    @property
+    def _steps(self) -> IntArray:
+        return np.arange(self.low, self.low + self.counts.size)
 
 
 def find_lattice(values: FloatArray) -> Lattice | None:
-    """Return `values` as whole multiples of 1/per_unit, or None when there is no small per_unit.
+    """Count `values` as whole multiples of 1/per_unit; None when there is no small per_unit.
 
     Continuous scores have none. Candidates come from a prefix of the values, by the denominators
     of their fractional parts; all values are checked against the result.
@@ -59,16 +83,25 @@ def _denominator(value: float) -> int | None:
 
 
 def _on(values: FloatArray, per_unit: int) -> Lattice | None:
-    scaled = values * per_unit
-    steps = np.rint(scaled)
-    scaled -= steps
-    # The norm is read in one pass and bounds the largest; mostly it settles the question.
+    low, high = float(values.min()) * per_unit, float(values.max()) * per_unit
+    if max(high, -low) > _MOST_STEPS:
+        return None
+    first = round(low)
+    counts = np.zeros(round(high) - first + 1, dtype=np.int64)
     allowed = _TOLERANCE * per_unit
-    if not float(scaled @ scaled) <= allowed * allowed and float(np.abs(scaled).max()) > allowed:
-        return None
-    if max(float(steps.max()), -float(steps.min())) > 1e6:
-        return None
-    return Lattice(steps.astype(np.int64), per_unit)
+    # In blocks that stay in the cache, but not so small that the counts outweigh them.
+    block = max(_BLOCK, 4 * counts.size)
+    for start in range(0, values.size, block):
+        scaled = values[start : start + block] * per_unit
+        steps = np.rint(scaled)
+        scaled -= steps
+        # The norm is read in one pass and bounds the largest; mostly it settles the question.
+        close = float(scaled @ scaled) <= allowed * allowed
+        if not close and float(np.abs(scaled).max()) > allowed:
+            return None
+        steps -= first
+        counts += np.bincount(steps.astype(np.int64), minlength=counts.size)
+    return Lattice(first, counts, per_unit)
 
 
 def _widened(values: FloatArray, per_unit: int) -> Lattice | None:

@@ -191,7 +191,7 @@ def t_test_power(noncentrality: float, df: float, critical: float) -> float:
 
     Formula: E[Phi(nc - c S) + Phi(-nc - c S)] over S = sqrt(chi²(df)/df).
     """
-    scale, weights = scale_nodes(df)
+    scale, weights = scale_nodes(df, abs(noncentrality) / critical, 1.0 / critical)
     edge = critical * scale
     return float(weights @ (upper_tails(edge - noncentrality) + upper_tails(edge + noncentrality)))
 
@@ -216,11 +216,19 @@ def mcnemar_power(p_fixed: float, p_broken: float, n: int, *, alpha: float = 0.0
     if changed == 0.0:
         return 0.0
     toward = max(p_fixed, p_broken) / changed
+    # beyond nine standard deviations less is left than rounding takes
+    reach = 9.0 * math.sqrt(size * changed * (1.0 - changed)) + 20.0
+    low = max(1, math.floor(size * changed - reach))
+    high = min(size, math.ceil(size * changed + reach))
     total = 0.0
-    for m in range(1, size + 1):
+    least = _fewest_significant(low, alpha)
+    for m in range(low, high + 1):
+        # one case more needs the same number or one more
+        if 2.0 * binomial_sf(least, m, 0.5) > alpha:
+            least += 1
         weight = binomial_pmf(m, size, changed)
         if weight > 1e-15:
-            total += weight * binomial_sf(_fewest_significant(m, alpha), m, toward)
+            total += weight * binomial_sf(least, m, toward)
     return total
 
 

@@ -44,6 +44,7 @@ def test_binned_agrees_with_draws() -> None:
     binned = bootstrap_mean(d)
     drawn = bootstrap_mean(d, draws=6000)
     assert (binned.method, binned.draws, drawn.method) == ("binned", 0, "resampling")
+    assert "on a fine grid" in binned.describe()
     assert binned.interval is not None
     assert drawn.interval is not None
     assert binned.interval.lower == pytest.approx(drawn.interval.lower, abs=0.001)
@@ -66,7 +67,7 @@ def test_equal_clusters_are_exact_and_unequal_ones_drawn() -> None:
     assert (equal.method, equal.clusters, equal.n) == ("exact", 5, 10)
     assert "Fewer than 8" in equal.reason
     unequal = bootstrap_mean(d, clusters=[0, 0, 0, 1, 2, 2, 3, 3, 4, 4], seed=9)
-    assert (unequal.method, unequal.seed) == ("multinomial", 9)
+    assert (unequal.method, unequal.seed) == ("resampling", 9)
     again = bootstrap_mean(d, clusters=[0, 0, 0, 1, 2, 2, 3, 3, 4, 4], seed=9)
     assert unequal == again
 
@@ -88,6 +89,20 @@ def test_expanding_widens_and_swapping_mirrors(halves: list[int]) -> None:
 def test_scores_on_a_huge_grid_fall_back_from_the_exact_way() -> None:
     found = bootstrap_mean([0.0, 999_983.0, 77_003.0, 500_009.0] * 500)
     assert found.method == "resampling"
+
+
+def test_weights_and_indices_draw_the_same_clusters() -> None:
+    rng = np.random.default_rng(4)
+    labels = np.repeat(np.arange(160), np.tile([1, 2], 80))
+    passed = np.repeat(rng.random(160) < 0.4, np.tile([1, 2], 80)) * 1.0
+    few = bootstrap_mean(passed, clusters=labels, draws=40_000, seed=2)
+    shaken = passed + rng.normal(0.0, 1e-6, passed.size)
+    many = bootstrap_mean(shaken, clusters=labels, draws=40_000, seed=2)
+    assert (few.method, many.method) == ("multinomial", "resampling")
+    assert few.interval is not None
+    assert many.interval is not None
+    assert few.interval.lower == pytest.approx(many.interval.lower, abs=0.005)
+    assert few.interval.upper == pytest.approx(many.interval.upper, abs=0.005)
 
 
 def test_too_little_is_none_with_a_reason() -> None:

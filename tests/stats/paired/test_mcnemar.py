@@ -1,6 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import binom
 from statsmodels.stats.contingency_tables import mcnemar as oracle
 
 from fairtrial.stats.paired.mcnemar import mcnemar
@@ -29,6 +30,15 @@ def test_swapping_the_arms_swaps_the_sides(fixed: int, broken: int) -> None:
     if fixed + broken:
         assert ours.p_mid_greater + mirrored.p_mid_greater == pytest.approx(1.0, abs=1e-12)
     assert ours.p_mid <= ours.p_exact <= 1.0
+
+
+@pytest.mark.parametrize("each", [1, 3, 10, 50_000])
+def test_an_even_split_takes_half_of_its_own_chance_off(each: int) -> None:
+    # Fagerland, Lydersen & Laake 2013: mid-p is 1 - P(X = fixed)/2 where fixed = broken
+    found = mcnemar(each, each)
+    assert found.p_exact == 1.0
+    assert found.p_mid == pytest.approx(1.0 - 0.5 * binom.pmf(each, 2 * each, 0.5), abs=1e-12)
+    assert found.p_mid_greater == pytest.approx(0.5, abs=1e-12)
 
 
 def test_nothing_changed_is_p_one() -> None:

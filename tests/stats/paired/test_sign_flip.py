@@ -31,7 +31,7 @@ def test_all_four_p_values_agree_with_enumeration(unit: float, steps: list[int])
     two, two_mid, up, up_mid = _enumerated([float(s) for s in steps])
     assert found.p_exact == pytest.approx(two, abs=1e-10)
     assert found.p_exact_greater == pytest.approx(up, abs=1e-10)
-    if sum(steps) != 0:
+    if any(steps):
         assert found.p_mid == pytest.approx(two_mid, abs=1e-10)
         assert found.p_mid_greater == pytest.approx(up_mid, abs=1e-10)
     assert found.seed is None
@@ -92,6 +92,26 @@ def test_random_flips_agree_with_the_saddlepoint_and_record_their_seed() -> None
     )
 
 
+def test_drawn_flips_of_a_sum_of_zero_weigh_the_tie_once() -> None:
+    # ten tenths of a number that is on no lattice, and their mirror: P(T = 0) is C(20, 10)/2^20
+    found = sign_flip([math.pi / 10] * 10 + [-math.pi / 10] * 10)
+    point = math.comb(20, 10) / 2**20
+    assert found.method == "random flips"
+    assert found.p_exact == 1.0
+    assert found.p_mid == pytest.approx(1.0 - 0.5 * point, abs=0.01)
+    assert found.p_exact_greater == pytest.approx(0.5 + 0.5 * point, abs=0.01)
+
+
+def test_thousands_of_clusters_are_exact_and_quick() -> None:
+    rng = np.random.default_rng(1)
+    d, labels = rng.integers(-3, 4, 100_000) / 3, rng.integers(0, 2_000, 100_000)
+    found = sign_flip(d, clusters=labels)
+    assert (found.method, found.seed) == ("convolution", None)
+    sums = np.bincount(labels, weights=d)
+    smooth = 2.0 * saddlepoint_tail(np.abs(sums[sums != 0]), abs(float(sums.sum())))
+    assert found.p_mid == pytest.approx(smooth, rel=1e-3)
+
+
 def test_saddlepoint_against_the_exact_lattice() -> None:
     steps = np.random.default_rng(4).integers(1, 40, 500).astype(float)
     for observed in (0.0, 150.0, 1000.0, 2500.0):
@@ -130,6 +150,8 @@ def test_all_ties_and_single_cases_prove_nothing(n: int) -> None:
     assert sign_flip([0.0] * n).p_mid_greater == 1.0
     assert sign_flip([0.0] * n).reason == "no difference to flip"
     assert sign_flip([1.0]).p_mid == 1.0
+    assert (sign_flip([1.0]).p_exact_greater, sign_flip([-1.0]).p_exact_greater) == (0.5, 1.0)
+    assert sign_flip([0.0]).p_exact_greater == 1.0
     assert sign_flip([1.0, 1.0], clusters=[0, 0]).p_exact == 1.0
     assert "can prove nothing" in sign_flip([1.0]).reason
 

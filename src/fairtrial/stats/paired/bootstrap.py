@@ -21,6 +21,8 @@ from fairtrial.stats.lattice import Lattice, find_lattice
 from fairtrial.stats.tails import normal_cdf, t_quantile
 
 _CHUNK_CELLS = 2_000_000
+_INDICES_A_WEIGHT = 20
+"""How many indices are drawn in the time of one multinomial weight."""
 _MOST_DRAWN_CELLS = 50_000_000
 _REACH = 12.0
 _LONGEST_WINDOW = 4_000_000.0
@@ -60,7 +62,8 @@ class Bootstrap:
         """Return the interval in words."""
         if self.estimate is None or self.interval is None:
             return f"No bootstrap interval: {self.reason}."
-        how = "exactly" if self.draws == 0 else f"from {self.draws} draws with seed {self.seed}"
+        exactly = "exactly" if self.method == "exact" else "on a fine grid"
+        how = exactly if self.draws == 0 else f"from {self.draws} draws with seed {self.seed}"
         return (
             f"The mean is {self.estimate:+.4g}; redrawing the {self.clusters} units {how} puts "
             f"it {self.interval.describe()}.{' ' + self.reason if self.reason else ''}"
@@ -94,8 +97,8 @@ def bootstrap_mean(
     Formula: percentiles of the bootstrap distribution of the mean (with clusters: the ratio of
     redrawn sums and sizes) at Phi(-sqrt(G/(G-1)) t(1-alpha/2, G-1)) and its complement. Source:
     Hesterberg 2015, Am Stat 69:371. On a lattice the distribution is exact: the pmf of one draw
-    to the n-th power by FFT. Else seeded draws: multinomial weights over distinct units, or
-    indices; beyond 50 million drawn indices the values are binned, keeping their mean, and the
+    to the n-th power by FFT. Else seeded draws: multinomial weights where distinct units are few,
+    else indices; beyond 50 million drawn indices the values are binned, keeping their mean, and the
     FFT is used (that shortcut is ours).
 
     Use it when readers ask for a bootstrap. It lies below about 20 units, where it stays too
@@ -160,15 +163,16 @@ def _distribution(
         if sums.size * draws > _MOST_DRAWN_CELLS:
             return _binned(sums / size)
         return _drawn(_resample(sums / size, draws, rng), "resampling")
-    return _drawn(_multinomial(sums, sizes, draws, rng), "multinomial")
+    units, counts = np.unique(np.column_stack([sums, sizes]), axis=0, return_counts=True)
+    if counts.size * _INDICES_A_WEIGHT > sums.size:
+        return _drawn(_resample_ratio(sums, sizes, draws, rng), "resampling")
+    return _drawn(_multinomial(units, counts, draws, rng), "multinomial")
 
 
 def _exact(lattice: Lattice, size: float) -> _Distribution | None:
     """Return the exact distribution, or None when its window would be too long."""
-    low = int(lattice.steps.min())
-    counts = np.bincount(lattice.steps - low).astype(np.float64)
-    n = lattice.steps.size
-    pmf = counts / n
+    low, n = lattice.low, lattice.n
+    pmf = lattice.counts / n
     at = np.arange(pmf.size)
     spread = math.sqrt(float(pmf @ (at - float(pmf @ at)) ** 2) * n)
     if 2.0 * _REACH * spread + 4.0 * pmf.size > _LONGEST_WINDOW:
@@ -228,10 +232,21 @@ def _resample(values: FloatArray, draws: int, rng: np.random.Generator) -> Float
     return np.concatenate(means)
 
 
-def _multinomial(
+def _resample_ratio(
     sums: FloatArray, sizes: FloatArray, draws: int, rng: np.random.Generator
 ) -> FloatArray:
-    units, counts = np.unique(np.column_stack([sums, sizes]), axis=0, return_counts=True)
+    n = sums.size
+    rows = max(1, _CHUNK_CELLS // n)
+    means = []
+    for start in range(0, draws, rows):
+        redrawn = rng.integers(0, n, (min(rows, draws - start), n))
+        means.append(sums[redrawn].sum(axis=1) / sizes[redrawn].sum(axis=1))
+    return np.concatenate(means)
+
+
+def _multinomial(
+    units: FloatArray, counts: IntArray, draws: int, rng: np.random.Generator
+) -> FloatArray:
     total = int(counts.sum())
     rows = max(1, _CHUNK_CELLS // counts.size)
     means = []

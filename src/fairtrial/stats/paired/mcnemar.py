@@ -50,8 +50,8 @@ def mcnemar(fixed: int, broken: int) -> McNemar:
     """Test whether fixed and broken cases are equally likely.
 
     Formula: fixed ~ Binomial(fixed + broken, 1/2); two-sided p = 2 P(X >= max), mid-p takes
-    P(X = max) off; both at most 1. Source: McNemar 1947, Psychometrika 12:153; mid-p: Fagerland,
-    Lydersen & Laake 2013, BMC Med Res Methodol 13:91.
+    P(X = max) off; an even split has p = 1 and mid-p 1 - P(X = fixed)/2. Source: McNemar 1947,
+    Psychometrika 12:153; mid-p: Fagerland, Lydersen & Laake 2013, BMC Med Res Methodol 13:91.
 
     Use it for pass/fail with one trial an arm. It lies when cases are clustered or a case has
     several trials: use the sign-flip test then.
@@ -69,7 +69,7 @@ def mcnemar(fixed: int, broken: int) -> McNemar:
     return McNemar(
         fixed=up,
         broken=down,
-        p_mid=min(1.0, 2.0 * tail - point),
+        p_mid=1.0 - 0.5 * point if up == down else 2.0 * tail - point,
         p_exact=min(1.0, 2.0 * tail),
         p_mid_greater=greater - 0.5 * point,
         p_exact_greater=greater,

@@ -15,10 +15,11 @@ from fairtrial.stats.roots import find_root
 from fairtrial.stats.tails import binomial_pmf, normal_pdf, normal_sf
 
 _MOST_ENUMERATED = 16
-_MOST_CONVOLVED = 4_000_000
+_MOST_CONVOLVED = 40_000_000
 _MOST_DRAWN_CELLS = 100_000_000
 _CHUNK_CELLS = 4_000_000
 _REACH = 12.0
+_SLACK = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +106,19 @@ def sign_flip(
     n, groups = values.size, sums.size
     if groups < 2:
         reason = "fewer than two independent units can prove nothing"
-        return SignFlip(1.0, 1.0, 1.0, 1.0, n, groups, "none", reason=reason)
+        greater = 0.5 if float(sums.sum()) > 0.0 else 1.0
+        return SignFlip(1.0, 1.0, 1.0, greater, n, groups, "none", reason=reason)
     lattice = find_lattice(sums)
-    if lattice is not None and _affordable(lattice.steps):
-        total = float(lattice.steps.sum())
-        tail = _convolved(lattice.steps)
+    if lattice is not None and _affordable(lattice.sizes):
+        total = float(lattice.total)
+        tail = _convolved(lattice.sizes, abs(lattice.total))
     else:
         tail, total = _continuous(sums, draws, seed)
     return _result(tail, total, (n, groups), seed)
 
 
-def _affordable(steps: IntArray) -> bool:
-    """Return whether the convolution of these differences fits into some ten milliseconds."""
-    counts = np.bincount(np.abs(steps))
+def _affordable(counts: IntArray) -> bool:
+    """Return whether convolving so many differences of 0, 1, … steps takes less than a second."""
     sizes = np.flatnonzero(counts)
     span = float(sizes @ np.minimum(counts[sizes], _REACH * np.sqrt(counts[sizes]) + 40.0))
     return span * max(1, sizes.size) <= _MOST_CONVOLVED
@@ -125,12 +126,13 @@ def _affordable(steps: IntArray) -> bool:
 
 def _result(tail: _UpperTail, total: float, size: tuple[int, int], seed: int) -> SignFlip:
     half = 0.5 * tail.equal
+    two_mid = 2.0 * tail.at_least - tail.equal if total else 1.0 - half
     upper, upper_mid = tail.at_least, tail.at_least - half
     if total < 0.0:
         upper, upper_mid = 1.0 - tail.at_least + tail.equal, 1.0 - tail.at_least + half
     none_differ = tail.equal >= 1.0
     return SignFlip(
-        p_mid=1.0 if none_differ else min(1.0, 2.0 * (tail.at_least - half)),
+        p_mid=1.0 if none_differ else min(1.0, two_mid),
         p_exact=min(1.0, 2.0 * tail.at_least) if total else 1.0,
         p_mid_greater=1.0 if none_differ else upper_mid,
         p_exact_greater=upper,
@@ -143,16 +145,15 @@ def _result(tail: _UpperTail, total: float, size: tuple[int, int], seed: int) ->
     )
 
 
-def _convolved(steps: IntArray) -> _UpperTail:
-    """Return the exact upper tail for whole-number differences."""
-    counts = np.bincount(np.abs(steps))
+def _convolved(counts: IntArray, observed: int) -> _UpperTail:
+    """Return the exact upper tail when so many differences are 0, 1, … steps long."""
     sizes = np.flatnonzero(counts[1:]) + 1
     if sizes.size == 0:
         return _UpperTail(1.0, 1.0, "convolution")
     divisor = int(np.gcd.reduce(sizes))
     many = counts[sizes]
     sizes = sizes // divisor
-    observed = abs(int(steps.sum())) // divisor
+    observed //= divisor
     most = int(sizes @ many)
     if observed == most:
         point = 0.5 ** int(many.sum())
@@ -222,6 +223,8 @@ def _binomial_window(m: int, p: float) -> tuple[FloatArray, int]:
 def _continuous(sums: FloatArray, draws: int, seed: int) -> tuple[_UpperTail, float]:
     flips = np.abs(sums[sums != 0.0])
     total = float(sums.sum())
+    if abs(total) <= _SLACK * float(flips.sum()):
+        total = 0.0
     observed = abs(total)
     if flips.size <= _MOST_ENUMERATED:
         return _enumerated(flips, observed), total
@@ -234,7 +237,7 @@ def _enumerated(flips: FloatArray, observed: float) -> _UpperTail:
     patterns = np.zeros(1)
     for flip in flips:
         patterns = np.concatenate([patterns + flip, patterns - flip])
-    slack = 1e-12 * float(flips.sum())
+    slack = _SLACK * float(flips.sum())
     at_least = float(np.mean(patterns >= observed - slack))
     above = float(np.mean(patterns > observed + slack))
     return _UpperTail(at_least, at_least - above, "enumeration")
@@ -243,7 +246,7 @@ def _enumerated(flips: FloatArray, observed: float) -> _UpperTail:
 def _drawn(flips: FloatArray, observed: float, draws: int, seed: int) -> _UpperTail:
     rng = np.random.default_rng(seed)
     rows = max(1, _CHUNK_CELLS // flips.size)
-    slack = 1e-12 * float(flips.sum())
+    slack = _SLACK * float(flips.sum())
     at_least = equal = 0
     half = 0.5 * float(flips.sum())
     for start in range(0, draws, rows):
@@ -252,6 +255,9 @@ def _drawn(flips: FloatArray, observed: float, draws: int, seed: int) -> _UpperT
         # Both tails of the symmetric distribution are counted, which halves the noise.
         at_least += int((np.abs(totals) >= observed - slack).sum())
         equal += int((np.abs(np.abs(totals) - observed) <= slack).sum())
+    if observed == 0.0:
+        point = equal / (draws + 1)
+        return _UpperTail(0.5 + 0.5 * point, point, "random flips", draws)
     return _UpperTail(
         0.5 * (at_least + 1) / (draws + 1), 0.5 * equal / (draws + 1), "random flips", draws
     )
