@@ -30,7 +30,7 @@ def test_events_add_up() -> None:
     progress.see(RunEnded(Status.INTERRUPTED, "asked to"))
     assert (progress.done, progress.recorded, progress.decided) == (9, 5, 4)
     assert (progress.cost_usd, progress.retries, progress.draining) == (1.75, 1, "asked to")
-    assert progress.causes == {Cause.TASK: 1, Cause.INFRA: 1}
+    assert progress.causes == {Cause.INFRA: 1}
     assert progress.pass_rate() == (0.75, wilson(3, 4))
 
 

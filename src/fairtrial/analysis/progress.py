@@ -24,7 +24,7 @@ class Progress:
         n_cases: Selected cases, the most that an interval may count as independent.
         judged: Whether a pass rate means anything; not where commands are only measured.
         verdicts: Trials of this run by verdict.
-        causes: Trials of this run by cause, for those that have one.
+        causes: Undecided trials of this run by cause.
         cost_usd: Sum of the costs that are known; None when none is.
         retries: Tries that were made again.
         draining: Why no new trial starts, if so.
@@ -58,7 +58,7 @@ class Progress:
 
     def _count(self, trial: Trial) -> None:
         self.verdicts[trial.verdict] += 1
-        if trial.cause is not None:
+        if trial.verdict is Verdict.UNDECIDED and trial.cause is not None:
             self.causes[trial.cause] += 1
         if trial.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + trial.cost_usd

@@ -1,0 +1,56 @@
+"""The line that shows how a run stands."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+from tests.cli.conftest import EXACT
+
+SCRIPT = (
+    'sleep 0.05; case $(cat) in *"input\\":3,"*) exit 3;; '
+    '*"input\\":4,"*) echo \'{"infra": "network", "error": "gone"}\';; '
+    '*) echo \'{"output": "0", "cost_usd": 0.5}\';; esac'
+)
+
+
+@pytest.mark.usefixtures("numbers")
+def test_a_terminal_shows_a_live_line() -> None:
+    task = json.dumps({"kind": "command", "command": SCRIPT, "envelope": True})
+    words = ("exp", "run", "-d", "numbers", "--task", task, *EXACT, "--retries", "0", "-c", "1")
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "fairtrial", *words, "--json"],
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "160"},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    )
+    os.close(theirs)
+    shown = _read_all(ours)
+    out, _ = running.communicate(timeout=60)
+    assert json.loads(out)["causes"] == {"infra": 1, "task": 1}
+    assert "\x1b[2K" in shown
+    last = shown.rpartition("numbers  ")[2]
+    assert "20/20" in last
+    assert "passed 5.3% [" in last
+    assert "1 undecided (1 infra)" in last
+    assert "$9.00" in last
+    assert " left" in shown
+
+
+def _read_all(descriptor: int) -> str:
+    """Return all that is written to a terminal until the last writer closes it."""
+    parts = []
+    try:
+        while part := os.read(descriptor, 65536):
+            parts.append(part)
+    except OSError:  # Linux tells the end of a terminal by EIO
+        pass
+    finally:
+        os.close(descriptor)
+    return b"".join(parts).decode()
