@@ -28,8 +28,9 @@ class Selection:
     split: str | None = option(None, metavar="SPLIT")
     """Only cases in this split"""
     failing: str | None = option(None, metavar="EXPERIMENT")
-    """Only the cases this experiment failed. Never compare the two runs: cases chosen because they
-    failed pass more often when run again, with no change at all"""
+    """Only the cases this experiment did not solve: at most half of their decided trials passed.
+    Never compare the two runs: cases chosen because they failed pass more often when run again,
+    with no change at all"""
     errors_from: str | None = option(None, metavar="EXPERIMENT")
     """Only the cases with a task or infrastructure error in this experiment"""
     cases: tuple[str, ...] = option((), flag="--case", metavar="PATTERN")
