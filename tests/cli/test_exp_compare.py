@@ -66,7 +66,7 @@ def test_a_comparison_informs(two: Any, fairtrial: Command) -> None:
 
 
 def test_the_json_has_every_row(two: Any, fairtrial: Command) -> None:
-    found = fairtrial("exp", "compare", "base", two["id"][:12], "--json").json
+    found = fairtrial("exp", "compare", "base", two["id"][:-4], "--json").json
     assert found["schema"] == "fairtrial.comparison/1"
     assert len(found["rows"]["fixed"]) == found["counts"]["fixed"] == 8
     assert [row["case_id"] for row in found["rows"]["broken"]] == ["c0000"]
@@ -82,6 +82,11 @@ def test_a_gate_decides(fairtrial: Command) -> None:
     assert held.code == ExitCode.NEGATIVE
     assert held.out.startswith("Hold. cand is better than base")
     assert "with 1 broken you would need 10 fixed, there are 8" in held.out
+    *_, last = held.out.strip().splitlines()
+    assert "It is held all the same: 8 fixed against 1 broken" in last
+    few = fairtrial("exp", "compare", "base", "cand", "--gate", "--lambda", "1").out
+    *_, last = few.strip().splitlines()
+    assert "It is held all the same: 1 of the 4 cases that the baseline solved" in last
     milder = ("--lambda", "1", "--tau", "0.3")
     shipped = fairtrial("exp", "compare", "base", "cand", "--gate", *milder, "--json")
     assert shipped.code == ExitCode.OK
@@ -240,6 +245,8 @@ def test_the_run_that_chose_the_cases(fairtrial: Command) -> None:
     assert done.code != ExitCode.OK
     assert "again ran only the cases that base failed" in done.out
     assert "would pass by luck (1 to 2 of 8)" in done.out
+    decided = done.out[done.out.index("Decision: no verdict") :].splitlines()
+    assert "again ran only the cases that base failed" in decided[1]
 
 
 @pytest.mark.usefixtures("agent")

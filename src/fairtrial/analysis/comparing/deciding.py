@@ -30,7 +30,8 @@ def gate(found: Compare, rules: ShipRules) -> Decision:
     """
     refusals = _refusals(found)
     if refusals:
-        return Decision(Outcome.NO_VERDICT, refusals, _evidence(found))
+        refused = Decision(Outcome.NO_VERDICT, refusals, _evidence(found))
+        return _held_if_selected(refused, found)
     baseline, candidate = found.pairs.sums(found.pairs.counted)
     needed = fewest_fixes(0, rules.harm_weight, rules.alpha)
     single = min(float(baseline.trials.min()), float(candidate.trials.min())) < 2.0

@@ -159,7 +159,7 @@ def _one_trial(arms: tuple[TrialSums, TrialSums], changed: Flips, rules: ShipRul
     return _Findings(
         gains,
         breaks_ok,
-        (test.describe(), share.describe()),
+        _decisive_first((gains, test.describe()), (breaks_ok, share.describe())),
         {
             "method": test.method,
             "p": test.p_mid,
@@ -169,6 +169,12 @@ def _one_trial(arms: tuple[TrialSums, TrialSums], changed: Flips, rules: ShipRul
         },
         tuple(advice),
     )
+
+
+def _decisive_first(gain: tuple[bool, str], breaks: tuple[bool, str]) -> tuple[str, str]:
+    """Return what the two checks found; what alone holds the change comes first."""
+    first, second = (breaks, gain) if gain[0] and not breaks[0] else (gain, breaks)
+    return first[1], second[1]
 
 
 def _flaky_advice(baseline: TrialSums, rules: ShipRules) -> list[str]:
@@ -197,7 +203,14 @@ def _several_trials(
     return _Findings(
         gains,
         breaks_ok,
-        (changed.describe(), test.describe(), share.describe()),
+        (
+            (changed.describe(), test.describe(), share.describe())
+            if gains and breaks_ok
+            else (
+                *_decisive_first((gains, test.describe()), (breaks_ok, share.describe())),
+                changed.describe(),
+            )
+        ),
         {
             "method": test.method,
             "clusters": test.clusters,

@@ -111,10 +111,13 @@ def _verdict(report: ComparisonReport, console: Console) -> None:
         line(console, found.sentence, style)
         return
     word, style = _outcome(report.decision)
-    line(console, _with_outcome(word, found.sentence, report.decision), style)
+    line(console, _with_outcome(word, found, report.decision), style)
 
 
-def _with_outcome(word: str, sentence: str, decision: Decision) -> str:
+def _with_outcome(word: str, found: Comparison, decision: Decision) -> str:
+    sentence = found.sentence
+    if decision.outcome is Outcome.HOLD and found.delta.verdict is Direction.BETTER:
+        return f"{word}. {sentence} It is held all the same: {decision.reasons[0]}"
     if decision.outcome is not Outcome.NO_VERDICT:
         return f"{word}. {sentence}"
     if sentence.startswith(word):
