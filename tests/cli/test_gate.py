@@ -139,3 +139,13 @@ def test_mistakes_are_told(
     done = two("exp", "gate", "half", *words)
     assert done.code == code
     assert what in done.err
+
+
+def test_the_run_that_chose_the_cases_shows_no_gain(two: Command, folder: Path) -> None:
+    words = ("--task", CAT, *EXACT, "--name", "again")
+    chosen = two("exp", "run", "-d", "numbers", *words, "--failing", "half")
+    assert chosen.code == ExitCode.OK, chosen
+    (folder / "delta.json").write_text(json.dumps([{"delta": {"pass_rate": {"at_least": 0}}}]))
+    done = two("exp", "gate", "again", "--rules", "delta.json", "--baseline", "half")
+    assert done.code == ExitCode.TOO_FEW
+    assert "again ran only the cases that the baseline failed" in done.out

@@ -114,6 +114,7 @@ def _facts(
     experiment = mine.state.experiment
     other = against or mine
     rows = store.paired_rows((other.state.experiment.id, other.arm), (experiment.id, mine.arm))
+    comparison, selection = (None, "") if against is None else _comparison(against, mine, rows)
     return GateFacts(
         state=mine.state,
         rows=rows.b,
@@ -123,18 +124,21 @@ def _facts(
             for grader in asks_for_passes(rules)
         },
         platform=_caused_by_platform(bench, mine) if mine.state.totals.undecided else frozenset(),
-        comparison=None if against is None else _comparison(against, mine, rows),
+        comparison=comparison,
         no_comparison=baseline.sentence if baseline is not None else "",
+        selection=selection,
     )
 
 
-def _comparison(a: Against, b: Against, rows: PairedRows) -> Comparison:
+def _comparison(a: Against, b: Against, rows: PairedRows) -> tuple[Comparison, str]:
     # numpy: only rules about deltas need it
     from fairtrial.analysis.comparing.comparability import Input  # noqa: PLC0415
     from fairtrial.analysis.comparing.compare import compare  # noqa: PLC0415
 
     sides = (Input(a.state, a.arm, "the baseline"), Input(b.state, b.arm, b.state.experiment.name))
-    return compare(*sides, rows).comparison
+    found = compare(*sides, rows)
+    selection = found.comparability.selection
+    return found.comparison, "" if selection is None else selection.what
 
 
 def _caused_by_platform(bench: Bench, mine: Against) -> frozenset[CaseKey]:

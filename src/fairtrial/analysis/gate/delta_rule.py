@@ -21,16 +21,19 @@ def delta(rule: GateRule, facts: GateFacts) -> Found:
     if not comparison.comparable:
         whats = "; ".join(problem.what for problem in comparison.problems)
         return unknown(f"not comparable with the baseline: {whats or 'no row is in both'}")
-    if bound.broken is not None:
-        return _broken(bound.broken, comparison)
     if bound.cost_ratio is not None:
         return _ratio("cost", bound.cost_ratio, comparison)
     if bound.duration_ratio is not None:
         return _ratio("duration", bound.duration_ratio, comparison)
+    if facts.selection:
+        # Cases that failed once pass more often the next time with no change at all.
+        return unknown(facts.selection)
     return _difference(rule, bound, comparison)
 
 
 def _difference(rule: GateRule, bound: DeltaBound, comparison: Comparison) -> Found:
+    if bound.broken is not None:
+        return _broken(bound.broken, comparison)
     found = _delta_of(rule, bound, comparison)
     wanted = bound.pass_rate or bound.mean
     if found is None or found.estimate is None or wanted is None:

@@ -24,6 +24,7 @@ class GateFacts:
         platform: Rows without a decided trial that the platform caused.
         comparison: The comparison with the baseline; None without one.
         no_comparison: Why there is none.
+        selection: Set when one side ran only what the other failed: why that shows no gain.
     """
 
     state: ExperimentState
@@ -33,6 +34,7 @@ class GateFacts:
     platform: frozenset[CaseKey] = frozenset()
     comparison: Comparison | None = None
     no_comparison: str = "there is no baseline"
+    selection: str = ""
 
     def keys(self, rule: GateRule) -> Iterator[tuple[int, CaseKey]]:
         """Yield the places and keys of the rows that a rule looks at."""
