@@ -80,12 +80,15 @@ def test_what_cannot_be_written_is_said_first(
         ("exp", "power", "--effect", "0.1", "--trials", "2"),
         ("exp", "aa", "-d", "numbers", "--task", CAT, *EXACT),
         ("exp", "metrics", "--arm", "a=true", "--arm", "b=true", "--pairs", "3"),
+        ("exp", "regrade", "good", "-g", "contains", "--name", "again"),
+        ("exp", "gate", "good", "--rules", "rules.json"),
     ],
     ids=lambda words: words[1],
 )
 def test_every_report_has_its_picture(pair: Command, folder: Path, words: tuple[str, ...]) -> None:
+    (folder / "rules.json").write_text('[{"pass_rate": {"at_least": 0.0}}]')
     told = pair(*words, "--plot", "picture.svg")
-    assert told.code == 0
+    assert told.code == 0, told.err
     assert told.out.rstrip().endswith("picture.svg")
     root = ET.parse(folder / "picture.svg").getroot()  # noqa: S314  # our own
     assert root.tag == "{http://www.w3.org/2000/svg}svg"

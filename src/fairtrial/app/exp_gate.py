@@ -9,7 +9,9 @@ from fairtrial.analysis.gate.release import describe
 from fairtrial.app.baselines import project_key, project_of
 from fairtrial.app.bench import Bench
 from fairtrial.app.gate_rules import Rules, gate_rules
+from fairtrial.app.picturing import checked_plot, pictured_experiment
 from fairtrial.app.release_gate import grader_names, judge, project_rules
+from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.gate import GateReport, GateRulesReport
 from fairtrial.app.requests.exp_gate import Request
 from fairtrial.app.spec_files import read_document
@@ -17,13 +19,14 @@ from fairtrial.model.errors import UsageError
 from fairtrial.model.experiment import Experiment
 
 
-def exp_gate(bench: Bench, request: Request) -> GateReport | GateRulesReport:
+def exp_gate(bench: Bench, request: Request) -> GateReport | GateRulesReport | AccompaniedReport:
     """Hold an experiment against rules, or set, clear or show the project's rules.
 
     Raises:
         NotFoundError: an experiment, an arm or a file does not exist.
-        UsageError: there are no rules, or one is wrong.
+        UsageError: there are no rules, one is wrong, or the picture cannot be written.
     """
+    path = checked_plot(bench, request.picture.plot)
     if request.set is not None or request.clear:
         _change(bench, request)
     if request.experiment is None:
@@ -33,7 +36,8 @@ def exp_gate(bench: Bench, request: Request) -> GateReport | GateRulesReport:
         return GateRulesReport(str(project_of(bench.cwd)), names, written)
     state = bench.store.experiments.find(request.experiment)
     rules_and_source = _rules(bench, request, state.experiment)
-    return judge(bench, state, rules_and_source, given=request.baseline, arm=request.arm)
+    report = judge(bench, state, rules_and_source, given=request.baseline, arm=request.arm)
+    return report if path is None else pictured_experiment(bench, report, state.experiment.id, path)
 
 
 def _change(bench: Bench, request: Request) -> None:

@@ -10,8 +10,10 @@ from ulid import ULID
 from fairtrial.analysis.regrade import regrade_of
 from fairtrial.app.bench import Bench
 from fairtrial.app.grader_rounds import noise_of
+from fairtrial.app.picturing import checked_plot, pictured_experiment
 from fairtrial.app.provenance import provenance
 from fairtrial.app.regrading import Intent, Placed, case_loader, machinery_of, world_of
+from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.experiment import experiment_report
 from fairtrial.app.reports.regrade import RegradeReport
 from fairtrial.app.requests.exp_regrade import Request
@@ -26,14 +28,15 @@ from fairtrial.stats.proportion import pass_rate
 from fairtrial.tasks.registry import task_spec
 
 
-def exp_regrade(bench: Bench, request: Request) -> RegradeReport:
+def exp_regrade(bench: Bench, request: Request) -> RegradeReport | AccompaniedReport:
     """Grade the outputs of an experiment again and store the result as an experiment.
 
     Raises:
         NotFoundError: there is no such experiment.
-        UsageError: a grader is wrong, or no trial is on record.
+        UsageError: a grader is wrong, no trial is on record, or the picture cannot be written.
         StoreError: the store cannot be read or written.
     """
+    path = checked_plot(bench, request.picture.plot)
     store = bench.store.experiments
     origin = store.find(request.experiment)
     if origin.totals.recorded == 0:
@@ -53,7 +56,8 @@ def exp_regrade(bench: Bench, request: Request) -> RegradeReport:
     ending = run(due, machinery, world_of(bench, intent.plan), bench.control)
     if ending.status is Status.FINISHED and origin.status is not Status.FINISHED:
         _close_as_partial(bench, experiment.id, origin)
-    return _report(bench, origin, experiment.id, (machinery, regrader), request.k)
+    report = _report(bench, origin, experiment.id, (machinery, regrader), request.k)
+    return report if path is None else pictured_experiment(bench, report, experiment.id, path)
 
 
 def _intent(bench: Bench, request: Request, origin: ExperimentState) -> Intent:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairtrial.app.bench import Bench
 from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.document import DocumentReport, document
+from fairtrial.app.reports.experiment import experiment_report
 from fairtrial.model.errors import UsageError
 
 if TYPE_CHECKING:
@@ -59,6 +60,21 @@ def pictured_metrics(report: MetricsReport, path: Path) -> AccompaniedReport:
     from fairtrial.app.plots.metrics import metrics_picture  # noqa: PLC0415  # rarely asked
 
     return pictured(report, metrics_picture(report), path)
+
+
+def pictured_experiment(
+    bench: Bench, report: Any, experiment_id: str, path: Path
+) -> AccompaniedReport:
+    """Return a report about one experiment with the experiment's picture.
+
+    Raises:
+        UsageError: the file cannot be written.
+    """
+    from fairtrial.app.plots.experiment import experiment_picture  # noqa: PLC0415  # rarely asked
+
+    store = bench.store.experiments
+    summary = experiment_report(store, store.find(experiment_id))
+    return pictured(report, experiment_picture(store, summary), path)
 
 
 def written(drawing: Drawing, path: Path) -> DocumentReport:

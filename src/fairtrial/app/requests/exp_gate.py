@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairtrial.schema.fields import option
+from fairtrial.app.file_options import Plot
+from fairtrial.schema.fields import group, option
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Request:
     """Keep the rules of this file as the project's, for experiments whose spec has none"""
     clear: bool = option(default=False)
     """Forget the project's rules"""
+    picture: Plot = group(Plot)
 
 
 EXAMPLES = (

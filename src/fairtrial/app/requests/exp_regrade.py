@@ -9,7 +9,8 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
-from fairtrial.schema.fields import JSON_OR_FILE, option
+from fairtrial.app.file_options import Plot
+from fairtrial.schema.fields import JSON_OR_FILE, group, option
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class Request:
     time makes the verdict"""
     concurrency: Annotated[int, Meta(ge=1)] = option(4, short="-c", metavar="N")
     """Outputs in grading at most"""
+    picture: Plot = group(Plot)
 
 
 EXAMPLES = (
