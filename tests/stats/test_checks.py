@@ -23,6 +23,23 @@ from fairtrial.stats.roots import find_root
         lambda: checks.check_count("x", -1),
         lambda: checks.check_count("x", 0, 1),
         lambda: checks.check_count("x", math.nan),
+        lambda: checks.check_count("x", 1e308),
+        lambda: checks.check_count("x", 10**400),
+        lambda: checks.check_count("x", "many"),  # type: ignore[arg-type]
+        lambda: checks.check_level("high"),  # type: ignore[arg-type]
+        lambda: checks.check_finite("x", None),  # type: ignore[arg-type]
+        lambda: checks.check_share("x", [0.5]),  # type: ignore[arg-type]
+        lambda: checks.check_at_least("x", "0.5%", 0.0),  # type: ignore[arg-type]
+        lambda: checks.check_within("x", 2.1, 1.0, 2.0),
+        lambda: checks.check_within("x", math.nan, 1.0, 2.0),
+        lambda: arrays.as_values("x", ["a"]),
+        lambda: arrays.as_values("x", [None]),  # type: ignore[arg-type]
+        lambda: arrays.as_values("x", [[1.0], [1.0, 2.0]]),
+        lambda: arrays.as_values("x", [object()]),  # type: ignore[arg-type]
+        lambda: arrays.as_values("x", [1e200, -1e200]),
+        lambda: arrays.as_table("x", [["a"]]),
+        lambda: arrays.as_table("x", [[object()]]),  # type: ignore[arg-type]
+        lambda: arrays.as_table("x", [[1e200]]),
         lambda: arrays.as_values("x", [[1.0]]),
         lambda: arrays.as_values("x", [1.0, math.nan]),
         lambda: arrays.as_values("x", [math.inf, -math.inf]),
@@ -36,7 +53,7 @@ from fairtrial.stats.roots import find_root
     ],
 )
 def test_what_is_out_of_its_domain_is_refused_by_name(call: Callable[[], object]) -> None:
-    with pytest.raises(ArgumentError, match=r"^x: ") as caught:
+    with pytest.raises(ArgumentError, match=r"^(x|level): ") as caught:
         call()
     assert isinstance(caught.value, ValueError)
     assert caught.value.problem
@@ -49,7 +66,10 @@ def test_what_is_inside_passes_through() -> None:
     assert checks.check_at_least("x", 1.0, 1.0) == 1.0
     assert checks.check_count("x", 3.0) == 3
     assert checks.check_count("x", 1, 1) == 1
-    assert arrays.as_values("x", [1e308, 1e308]).tolist() == [1e308, 1e308]
+    assert checks.check_within("x", 2, 1.0, 2.0) == 2.0
+    assert checks.check_count("x", 2**53) == 2**53
+    assert arrays.as_values("x", [1e150, -1e150]).tolist() == [1e150, -1e150]
+    assert arrays.as_values("x", []).size == 0
 
 
 def test_cluster_sums_do_not_care_how_labels_are_written() -> None:

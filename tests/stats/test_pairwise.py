@@ -44,7 +44,7 @@ def test_a_judge_that_loves_the_first_slot_is_found_out() -> None:
     assert pairwise([("b", "b")] * 9).warnings == ()
 
 
-@pytest.mark.parametrize("answers", [[], [("a", "c")]])
+@pytest.mark.parametrize("answers", [[], [("a", "c")], [("a",)], ["b"]])
 def test_bad_answers_are_refused(answers: list[tuple[Choice, Choice]]) -> None:
     with pytest.raises(ArgumentError, match="answers"):
         pairwise(answers)

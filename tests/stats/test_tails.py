@@ -60,6 +60,7 @@ def test_t_at_the_ends_and_with_endless_degrees_of_freedom() -> None:
     assert tails.t_sf(math.inf, 3) == 0.0
     assert tails.t_sf(-math.inf, 3) == 1.0
     assert tails.t_sf(1.3, math.inf) == tails.normal_sf(1.3)
+    assert tails.t_sf(1.3, 1e308) == tails.normal_sf(1.3)
 
 
 @given(st.floats(1e-10, 1 - 1e-10), st.floats(1, 1e6))

@@ -11,6 +11,7 @@ from fairtrial.stats.errors import ArgumentError
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
+_LARGEST = 1e150
 _BLOCK = 1 << 13
 """Small enough for the cache, and for BLAS to stay in one thread."""
 
@@ -26,17 +27,27 @@ def as_values(argument: str, values: npt.ArrayLike, *, least: int = 0) -> FloatA
     Raises:
         ArgumentError: it has another shape, too few values, or one that is not finite.
     """
-    array = np.asarray(values, dtype=np.float64)
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(argument, "must be numbers, in one dimension") from error
     if array.ndim != 1:
         raise ArgumentError(argument, f"must have one dimension, not {array.ndim}")
     if array.size < least:
         raise ArgumentError(argument, f"needs at least {least} values, not {array.size}")
-    # The sum is finite when all values are; the slower check decides when it is not.
-    with np.errstate(over="ignore", invalid="ignore"):
-        total = float(array.sum())
-    if not math.isfinite(total) and not np.isfinite(array).all():
-        raise ArgumentError(argument, "must hold finite numbers only; leave missing ones out")
+    _check_sizes(argument, array)
     return array
+
+
+def _check_sizes(argument: str, array: FloatArray) -> None:
+    """Refuse what is not finite, and what overflows when squared and summed."""
+    if not array.size:
+        return
+    low, high = float(array.min()), float(array.max())
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise ArgumentError(argument, "must hold finite numbers only; leave missing ones out")
+    if max(high, -low) > _LARGEST:
+        raise ArgumentError(argument, f"must hold numbers of at most {_LARGEST:g} in size")
 
 
 def as_table(argument: str, values: npt.ArrayLike) -> FloatArray:
@@ -47,12 +58,11 @@ def as_table(argument: str, values: npt.ArrayLike) -> FloatArray:
     """
     try:
         array = np.asarray(values, dtype=np.float64)
-    except ValueError as error:
-        raise ArgumentError(argument, "must be a table with rows of equal length") from error
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(argument, "must be numbers, in rows of equal length") from error
     if array.ndim != 2:
         raise ArgumentError(argument, f"must have two dimensions, not {array.ndim}")
-    if not np.isfinite(array).all():
-        raise ArgumentError(argument, "must hold finite numbers only")
+    _check_sizes(argument, array)
     return array
 
 

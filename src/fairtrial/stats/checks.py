@@ -6,6 +6,9 @@ import math
 
 from fairtrial.stats.errors import ArgumentError
 
+_MOST = 2**53
+"""The largest count that a float holds exactly."""
+
 
 def check_between(argument: str, value: float, low: float, high: float) -> float:
     """Return `value` as a float when low < value < high.
@@ -13,7 +16,7 @@ def check_between(argument: str, value: float, low: float, high: float) -> float
     Raises:
         ArgumentError: it is not strictly between the two, or NaN.
     """
-    number = float(value)
+    number = _number(argument, value)
     if not low < number < high:
         raise ArgumentError(argument, f"must be between {low:g} and {high:g}, not {value!r}")
     return number
@@ -30,7 +33,7 @@ def check_share(argument: str, value: float) -> float:
     Raises:
         ArgumentError: it is outside [0, 1], or NaN.
     """
-    number = float(value)
+    number = _number(argument, value)
     if not 0.0 <= number <= 1.0:
         raise ArgumentError(argument, f"must be in [0, 1], not {value!r}")
     return number
@@ -42,7 +45,7 @@ def check_finite(argument: str, value: float) -> float:
     Raises:
         ArgumentError: it is infinite or NaN.
     """
-    number = float(value)
+    number = _number(argument, value)
     if not math.isfinite(number):
         raise ArgumentError(argument, f"must be finite, not {value!r}")
     return number
@@ -60,15 +63,38 @@ def check_at_least(argument: str, value: float, low: float) -> float:
     return number
 
 
+def check_within(argument: str, value: float, low: float, high: float) -> float:
+    """Return `value` as a float when low <= value <= high.
+
+    Raises:
+        ArgumentError: it is outside the two, or NaN.
+    """
+    number = _number(argument, value)
+    if not low <= number <= high:
+        raise ArgumentError(argument, f"must be from {low:g} to {high:g}, not {value!r}")
+    return number
+
+
 def check_count(argument: str, value: float, low: int = 0) -> int:
     """Return `value` as an int when it is whole and not below `low`.
 
     Raises:
-        ArgumentError: it is fractional, smaller than `low`, infinite or NaN.
+        ArgumentError: it is fractional, smaller than `low`, above 2^53 or NaN.
     """
-    number = float(value)
+    number = _number(argument, value)
     if not math.isfinite(number) or number != math.floor(number):
         raise ArgumentError(argument, f"must be a whole number, not {value!r}")
     if number < low:
         raise ArgumentError(argument, f"must be at least {low}, not {value!r}")
+    if number > _MOST:
+        raise ArgumentError(argument, f"must be at most 2^53, not {value!r}")
     return int(value)
+
+
+def _number(argument: str, value: float) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ArgumentError(argument, f"must be a number, not {value!r}") from None
+    except OverflowError:
+        raise ArgumentError(argument, "is a number too large to calculate with") from None

@@ -98,6 +98,8 @@ def pairwise(answers: Sequence[tuple[Choice, Choice]], *, level: float = 0.95) -
     if not answers:
         raise ArgumentError("answers", "needs at least one case")
     for pair in answers:
+        if len(pair) != 2:
+            raise ArgumentError("answers", f"needs one answer for each order, not {pair!r}")
         for answer in pair:
             if answer not in get_args(Choice):
                 raise ArgumentError("answers", f"must be 'a', 'b' or 'tie', not {answer!r}")

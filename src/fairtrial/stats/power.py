@@ -5,7 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from fairtrial.stats.checks import check_at_least, check_between, check_count, check_share
+from fairtrial.stats.checks import (
+    check_at_least,
+    check_between,
+    check_count,
+    check_share,
+    check_within,
+)
 from fairtrial.stats.chi import scale_nodes
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.normal_array import upper_tails
@@ -16,6 +22,8 @@ from fairtrial.stats.tails import (
     normal_quantile,
     t_quantile,
 )
+
+_LARGEST = 1e100
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +64,8 @@ class PairedDesign:
 def flaky_design(flip_rate: float, trials: int = 1, between: float = 0.0) -> PairedDesign:
     """Return the design of two equally flaky pass/fail arms: variance within is flip rate / 2."""
     within = 0.5 * check_share("flip_rate", flip_rate)
-    return PairedDesign(between, within, within, trials, trials)
+    many = check_count("trials", trials, 1)
+    return PairedDesign(between, within, within, many, many)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +110,8 @@ def paired_sample_size(
     Raises:
         ArgumentError: effect is 0, or alpha or power is out of range.
     """
-    size = abs(effect)
-    if not 0.0 < size < math.inf:
+    size = abs(check_within("effect", effect, -_LARGEST, _LARGEST))
+    if size < 1.0 / _LARGEST:
         raise ArgumentError("effect", f"must be finite and not 0, got {effect!r}")
     exact = _z_sum(alpha, power) ** 2 * design.variance / size**2
     return SampleSize(exact, max(1, math.ceil(exact - 1e-9)), size, alpha, power)

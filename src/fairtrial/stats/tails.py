@@ -16,6 +16,7 @@ from fairtrial.stats.roots import find_root
 
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _SQRT2 = math.sqrt(2.0)
+_NORMAL_DF = 1e15
 
 
 def normal_cdf(z: float) -> float:
@@ -170,7 +171,7 @@ def t_sf(t: float, df: float) -> float:
         raise ArgumentError("t", "must be a number, not nan")
     if df <= 0.0 or math.isnan(df):
         raise ArgumentError("df", f"must be positive, not {df!r}")
-    if math.isinf(df):
+    if df > _NORMAL_DF:
         return normal_sf(t)
     if math.isinf(t):
         return 0.0 if t > 0.0 else 1.0

@@ -63,8 +63,9 @@ def test_break_share() -> None:
     nothing = break_share(0, 0)
     assert nothing.share is None
     assert "solved nothing" in nothing.describe()
-    with pytest.raises(ArgumentError):
-        break_share(4, 3)
+    for solved in (0, 3):
+        with pytest.raises(ArgumentError, match=r"^broken: "):
+            break_share(4, solved)
 
 
 @given(arms, st.sampled_from([1.0, 2.0, 3.5]))

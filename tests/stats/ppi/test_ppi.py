@@ -163,6 +163,8 @@ def test_arguments_and_words() -> None:
         judged_arm([1.0], [1.0, 0.0])
     with pytest.raises(ArgumentError, match="labels"):
         judged_arm([float("inf")], [1.0])
+    with pytest.raises(ArgumentError, match="labels"):
+        judged_arm(["yes"], [1.0])  # type: ignore[list-item]
     with pytest.raises(ArgumentError, match="candidate"):
         ppi_difference(baseline, judged_arm([1.0], [1.0]))
 

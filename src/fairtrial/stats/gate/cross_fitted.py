@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from fairtrial.stats.arrays import FloatArray, as_clusters, cluster_sums
-from fairtrial.stats.checks import check_at_least
+from fairtrial.stats.checks import check_at_least, check_within
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.tails import t_sf
 from fairtrial.stats.trials import TrialSums
@@ -68,7 +68,7 @@ def net_gain_per_case(
     Raises:
         ArgumentError: the arms have different cases, or a baseline case has one trial only.
     """
-    weight = check_at_least("harm_weight", harm_weight, 1e-9)
+    weight = check_within("harm_weight", harm_weight, 1e-9, 1e9)
     if baseline.n != candidate.n:
         raise ArgumentError("candidate", f"has {candidate.n} cases, the baseline {baseline.n}")
     if baseline.n and float(baseline.trials.min()) < 2.0:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from fairtrial.stats.checks import check_at_least, check_between, check_count
+from fairtrial.stats.checks import check_between, check_count, check_within
+from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.proportion import clopper_pearson_upper
 from fairtrial.stats.tails import binomial_pmf, binomial_sf
 
@@ -59,7 +60,7 @@ def net_gain(fixed: int, broken: int, harm_weight: float = 2.0) -> NetGain:
         ArgumentError: a count is negative or fractional, or the weight is not positive.
     """
     up, down = check_count("fixed", fixed), check_count("broken", broken)
-    weight = check_at_least("harm_weight", harm_weight, 1e-9)
+    weight = check_within("harm_weight", harm_weight, 1e-9, 1e9)
     m = up + down
     if m == 0:
         return NetGain(0, 0, weight, 1.0, 1.0)
@@ -141,7 +142,9 @@ def break_share(broken: int, solved: int, alpha: float = 0.05) -> BreakShare:
     """
     check_between("alpha", alpha, 0.0, 0.5)
     down, had = check_count("broken", broken), check_count("solved", solved)
-    if had == 0 and down == 0:
+    if down > had:
+        raise ArgumentError("broken", f"must be at most solved = {had}, not {down}")
+    if had == 0:
         return BreakShare(0, 0, None, None, 1.0 - alpha, reason="the baseline solved nothing")
     upper = clopper_pearson_upper(down, had, alpha)
     return BreakShare(down, had, down / had, upper, 1.0 - alpha)

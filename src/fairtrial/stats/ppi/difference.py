@@ -44,7 +44,10 @@ def judged_arm(labels: Labels, judge: npt.ArrayLike) -> JudgedArm:
         ArgumentError: lengths differ, or a verdict is not finite.
     """
     verdicts = as_values("judge", judge)
-    known = np.array([math.nan if y is None else float(y) for y in labels], dtype=np.float64)
+    try:
+        known = np.array([math.nan if y is None else y for y in labels], dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError("labels", "must be numbers, or missing") from error
     if known.size != verdicts.size:
         raise ArgumentError("labels", f"has {known.size} values, expected {verdicts.size}")
     if np.isinf(known).any():

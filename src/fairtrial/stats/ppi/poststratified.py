@@ -88,7 +88,7 @@ def post_stratified_difference(
     if fewest < least:
         # The unreachable demand makes `difference_of` refuse in its own words.
         refused = difference_of(
-            post_stratified_influence, (baseline, candidate), clusters, (2**62, level), method
+            post_stratified_influence, (baseline, candidate), clusters, (2**53, level), method
         )
         return CorrectedDifference(
             None,

@@ -6,11 +6,13 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fairtrial.stats.checks import check_count, check_finite, check_level
+from fairtrial.stats.checks import check_count, check_level, check_within
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.interval import Interval, PValue
 from fairtrial.stats.roots import find_root
-from fairtrial.stats.sequential.recursion import check_information, start
+from fairtrial.stats.sequential.recursion import check_bounds, check_information, start
+
+_LARGEST_Z = 1e6
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,16 +81,15 @@ def sequential_inference(
     """
     check_level(level)
     levels = check_information("info", info)
-    if len(bounds) != len(levels):
-        raise ArgumentError("bounds", f"needs one for each of {len(levels)} looks")
+    critical = check_bounds("bounds", bounds, len(levels))
     k = check_count("stopped_look", stopped_look, 1)
     if k > len(levels):
         raise ArgumentError("stopped_look", f"is {k}, but there are {len(levels)} looks")
-    sign = 1.0 if check_finite("z", z) >= 0.0 else -1.0
-    size = abs(z)
+    sign = 1.0 if check_within("z", z, -_LARGEST_Z, _LARGEST_Z) >= 0.0 else -1.0
+    size = abs(float(z))
 
     def more_extreme(effect: float) -> float:
-        return _tail(levels[:k], bounds[:k], size, effect)
+        return _tail(levels[:k], critical[:k], size, effect)
 
     here = levels[k - 1]
     naive = size / math.sqrt(here)
@@ -99,7 +100,7 @@ def sequential_inference(
     ]
     low, middle, high = ends if sign > 0.0 else [-end for end in reversed(ends)]
     upper = more_extreme(0.0)
-    half = bounds[k - 1] / math.sqrt(here)
+    half = critical[k - 1] / math.sqrt(here)
     return SequentialResult(
         naive=sign * naive,
         median_unbiased=middle,

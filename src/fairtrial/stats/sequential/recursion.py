@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from fairtrial.stats.arrays import FloatArray
+from fairtrial.stats.arrays import FloatArray, as_values
+from fairtrial.stats.checks import check_finite
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.normal_array import upper_tails
 
@@ -95,15 +96,29 @@ def check_information(argument: str, info: Sequence[float]) -> list[float]:
     Raises:
         ArgumentError: there are none, or they do not increase from above 0.
     """
-    levels = [float(level) for level in info]
+    levels: list[float] = as_values(argument, info).tolist()
     if not levels:
         raise ArgumentError(argument, "needs at least one look")
     previous = 0.0
     for level in levels:
-        if not (math.isfinite(level) and level > previous):
+        if level <= previous:
             raise ArgumentError(argument, f"must increase from above 0, got {levels}")
         previous = level
     return levels
+
+
+def check_bounds(argument: str, bounds: Sequence[float], looks: int) -> list[float]:
+    """Return the critical values as floats.
+
+    Raises:
+        ArgumentError: there is not one a look, or one is negative.
+    """
+    values: list[float] = as_values(argument, bounds).tolist()
+    if len(values) != looks:
+        raise ArgumentError(argument, f"needs one for each of {looks} looks")
+    if min(values) < 0.0:
+        raise ArgumentError(argument, f"must not be negative, got {values}")
+    return values
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,14 +151,14 @@ def crossing(info: Sequence[float], bounds: Sequence[float], drift: float = 0.0)
         ArgumentError: information does not increase, or there is not one bound a look.
     """
     levels = check_information("info", info)
-    if len(bounds) != len(levels):
-        raise ArgumentError("bounds", f"needs one for each of {len(levels)} looks")
+    critical = check_bounds("bounds", bounds, len(levels))
+    effect = check_finite("drift", drift)
     state = start()
     upper, lower = [], []
-    for k, (level, bound) in enumerate(zip(levels, bounds, strict=True)):
+    for k, (level, bound) in enumerate(zip(levels, critical, strict=True)):
         edge = bound * math.sqrt(level)
-        upper.append(state.above(level, edge, drift))
-        lower.append(state.below(level, -edge, drift))
+        upper.append(state.above(level, edge, effect))
+        lower.append(state.below(level, -edge, effect))
         if k + 1 < len(levels):
-            state = state.advance(level, bound, levels[k + 1], drift)
+            state = state.advance(level, bound, levels[k + 1], effect)
     return Crossing(tuple(upper), tuple(lower))
