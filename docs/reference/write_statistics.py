@@ -26,7 +26,6 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "stats.paired.fisher",
         "stats.paired.wilcoxon",
         "stats.paired.hodges_lehmann",
-        "stats.paired.signed_rank_shift",
     ),
     "Ship or hold": (
         "analysis.gate.ship",

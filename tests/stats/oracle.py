@@ -40,7 +40,6 @@ from fairtrial.stats.paired.hodges_lehmann import hodges_lehmann
 from fairtrial.stats.paired.mcnemar import mcnemar
 from fairtrial.stats.paired.newcombe import newcombe
 from fairtrial.stats.paired.sign_flip import sign_flip
-from fairtrial.stats.paired.signed_rank_shift import signed_rank_shift
 from fairtrial.stats.paired.student import cluster_t, guarded_t
 from fairtrial.stats.paired.tango import tango
 from fairtrial.stats.paired.wilcoxon import wilcoxon
@@ -535,11 +534,8 @@ def _wilcoxon(inputs: Inputs) -> Outputs:
     found = wilcoxon(inputs["d"], zeros=zeros)
     result: Outputs = {"p_two_sided": found.p, "V": found.statistic, "p_greater": found.p_greater}
     if zeros == "drop":
-        found_shift = signed_rank_shift(inputs["d"], level=_level(inputs))
-        result |= {"hl": found_shift.estimate, **_ends(found_shift.interval)}
-        if found_shift.interval is not None and found_shift.estimate is None:
-            # What is undefined here is the maximum of no numbers to R.
-            result["hl"] = "-Inf"
+        middle = hodges_lehmann(inputs["d"], level=_level(inputs), drop_zeros=True)
+        result |= {"hl": middle.estimate, **_ends(middle.interval)}
     return result
 
 

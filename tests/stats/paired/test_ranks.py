@@ -7,7 +7,6 @@ from scipy import stats as oracle
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.log_ratio import paired_change
 from fairtrial.stats.paired.hodges_lehmann import hodges_lehmann
-from fairtrial.stats.paired.signed_rank_shift import signed_rank_shift
 from fairtrial.stats.paired.wilcoxon import midranks, signed_rank_quantile, wilcoxon
 
 
@@ -105,49 +104,6 @@ def test_nothing_to_rank() -> None:
     assert "fewer than 6" in wilcoxon([1.0, 2.0]).reason
     assert hodges_lehmann([0.0, 0.0, 1.0], drop_zeros=True).n == 1
     assert "lean to one side" in wilcoxon([1.0, 2.0]).describe()
-
-
-@pytest.mark.parametrize(
-    ("d", "expected"),
-    [
-        # by the definition, with every sign pattern and every average listed
-        ([3, 3, 2, 1, 1, 1, -2, -1, -3, 2, 2, 1], (-0.5, 0.75, 2.0)),
-        ([5, -3, 2, 8, -1, 4, 4, -2, 7, 6, 1, -5, 3, 2, 2], (0.0, 2.25, 4.5)),
-        ([2, 1, 3, -1, 2, 1, 0, 0, 3], (-1.0, 1.75, 3.0)),
-        ([1, 2, 2, -1, 3, 3, 4, -2], (-0.5, 1.75, 3.0)),
-    ],
-)
-def test_the_shift_of_tied_differences(d: list[int], expected: tuple[float, ...]) -> None:
-    found = signed_rank_shift(d)
-    assert found.interval is not None
-    assert (found.interval.lower, found.estimate, found.interval.upper) == expected
-    assert found.p == found.p_exact
-    assert found.p is not None
-    assert found.p.value == wilcoxon(d).p
-
-
-@given(st.lists(st.integers(-6, 6).filter(bool), min_size=6, max_size=14))
-def test_the_shift_interval_excludes_zero_where_the_exact_test_rejects(d: list[int]) -> None:
-    found = signed_rank_shift(d, level=0.9)
-    assert found.interval is not None
-    if wilcoxon(d).p > 0.1:
-        assert not found.interval.excludes(0.0)
-
-
-def test_without_ties_the_shift_is_hodges_and_lehmanns() -> None:
-    d = [10, 12, -3, 4, 7, 8, -1, 2, 9, 11, 6, 0]
-    assert signed_rank_shift(d) == hodges_lehmann(d, drop_zeros=True)
-    many = np.random.default_rng(2).integers(-5, 6, 400)
-    assert signed_rank_shift(many) == hodges_lehmann(many, drop_zeros=True)
-    assert signed_rank_shift([0, 0]).reason == "there are no differences"
-
-
-@pytest.mark.parametrize("d", [[1] * 6, [1, 1, 1, 1, 2], [-2, -2, -2]])
-def test_almost_equal_differences_have_no_middle_shift(d: list[int]) -> None:
-    found = signed_rank_shift(d)
-    assert found.estimate is None
-    assert found.interval is not None
-    assert "so many differences are equal" in found.describe()
 
 
 def test_ratios_and_differences() -> None:

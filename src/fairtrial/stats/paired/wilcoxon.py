@@ -113,12 +113,6 @@ def _null(doubled: npt.NDArray[np.int64]) -> FloatArray:
     return pmf
 
 
-def midrank_quantiles(ranks: FloatArray, p: tuple[float, ...]) -> list[float]:
-    """Return for each p the smallest v with P(V <= v) >= p, given the midranks."""
-    cumulative = np.cumsum(_null(np.rint(2.0 * ranks).astype(np.int64)))
-    return [0.5 * int(np.searchsorted(cumulative, share * (1.0 - 1e-12))) for share in p]
-
-
 def signed_rank_quantile(p: float, n: int) -> int:
     """Return the smallest k with P(V <= k) >= p for the signed-rank statistic of n untied ranks.
 
