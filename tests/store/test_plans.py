@@ -20,17 +20,18 @@ def database(tmp_path: Path) -> Database:
 
 
 @pytest.mark.parametrize(
-    ("query", "index"),
+    ("query", "indexes"),
     [
-        (RowQuery(), "trial_row_1"),
-        (RowQuery(only="failed"), "trial_row_failed"),
-        (RowQuery(only="flaky"), "trial_row_flaky"),
-        (RowQuery(only="undecided"), "trial_row_undecided"),
-        (RowQuery(order="slowest"), "trial_row_slowest"),
+        (RowQuery(), {"trial_row_1"}),
+        (RowQuery(only="failed"), {"trial_row_failed"}),
+        # A flaky row has failed too: without figures SQLite takes the index that was made first.
+        (RowQuery(only="flaky"), {"trial_row_flaky", "trial_row_failed"}),
+        (RowQuery(only="undecided"), {"trial_row_undecided"}),
+        (RowQuery(order="slowest"), {"trial_row_slowest"}),
     ],
 )
 def test_rows_and_their_number_come_from_an_index(
-    database: Database, query: RowQuery, index: str
+    database: Database, query: RowQuery, indexes: set[str]
 ) -> None:
     plans: list[str] = []
 
@@ -47,5 +48,5 @@ def test_rows_and_their_number_come_from_an_index(
     if query.only:
         reading.n_rows(database, 1, query)
     assert plans
-    assert all(f"{index} (" in plan for plan in plans), plans
+    assert all(any(f"{index} (" in plan for index in indexes) for plan in plans), plans
     database.close()
