@@ -374,7 +374,7 @@ class WorkspaceContract:
     ) -> None:
         async def work() -> None:
             for _ in range(5):
-                task = asyncio.ensure_future(workspace.run(program("echo", "a", cwd=tmp_path)))
+                task = asyncio.ensure_future(workspace.run(program("sleep", "60", cwd=tmp_path)))
                 for _ in range(turns):
                     await asyncio.sleep(0)
                 task.cancel()
