@@ -16,10 +16,11 @@ LONGEST_RETRY_AFTER_S = 300.0
 def tries_allowed(problem: InfraError, retries: int) -> int:
     """Return how many tries a trial may have that met this problem.
 
-    A refused login is never tried again and a failed setup once: both rarely mend themselves.
+    A refused login and a spent quota are never tried again and a failed setup once: they rarely
+    mend themselves.
     """
     match problem.kind:
-        case "login":
+        case "login" | "quota":
             return 1
         case "setup":
             return min(1 + retries, 2)

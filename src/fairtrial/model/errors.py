@@ -109,11 +109,12 @@ class InfraError(TrialProblem):
     Users raise it too, so it says at once what does not fit.
 
     Attributes:
-        kind: `rate_limit`, `server`, `network`, `setup` or `login`.
+        kind: `rate_limit`, `server`, `network`, `setup`, `login`, or `quota` (a spent usage limit
+            or credit: like a refused login, it is not tried again and it ends the run).
         retry_after: Seconds the other side asked to wait, if it said so.
     """
 
-    KINDS = ("rate_limit", "server", "network", "setup", "login")
+    KINDS = ("rate_limit", "server", "network", "setup", "login", "quota")
 
     def __init__(self, reason: str, *, kind: str, retry_after: float | None = None) -> None:
         super().__init__(reason)

@@ -61,7 +61,11 @@ class Grade:
     Attributes:
         value: Finite, 1 is best for a grader that judges; None when it could not be scored.
         reason: Why, in a few words; shown beside a failure.
+        cost_usd: What the model calls behind it cost; 0 when it made none, None when unknown.
+        detail: What led to it, as JSON: each judge's and sample's answer.
     """
 
     value: float | None
     reason: str | None = None
+    cost_usd: float | None = 0.0
+    detail: Json = None

@@ -32,6 +32,8 @@ class TaskCall:
         attempt: 1, unless sequential attempts are on.
         seed: A seed of this trial's own, the same on every re-run.
         time_limit_s: Seconds the task may take; None for no limit.
+        environ: Variables that this trial's programs and model calls see over the usual ones, e.g.
+            the address of the recording proxy.
     """
 
     case: Case
@@ -40,11 +42,20 @@ class TaskCall:
     attempt: int
     seed: int
     time_limit_s: float | None = None
+    environ: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Tokens:
-    """Model tokens of one trial, as the task reported them; None is unknown, not zero."""
+    """Model tokens, as reported; None is unknown, not zero.
+
+    Attributes:
+        input: Read and not from a cache; what the cache served or took in is not in it.
+        output: Written, reasoning included.
+        cache_read: Read from the provider's prompt cache.
+        cache_write: Read and put into that cache.
+        reasoning: The part of `output` that was thought and not said.
+    """
 
     input: int | None = None
     output: int | None = None
@@ -54,11 +65,30 @@ class Tokens:
 
     @property
     def total(self) -> int | None:
-        """All tokens that are known; `reasoning` is a part of `output`. None when none is."""
+        """All tokens that are known; None when none is."""
         known = (self.input, self.output, self.cache_read, self.cache_write)
         if all(count is None for count in known):
             return None
         return sum(count for count in known if count is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Reused:
+    """Model answers that a trial did not ask for again: kept ones, or recorded ones.
+
+    They are in neither the trial's tokens nor its cost.
+
+    Attributes:
+        source: `cache` or `recording`.
+        calls: How many.
+        tokens: What these calls had read and written.
+        cost_usd: What they had cost: what was saved. None is unknown.
+    """
+
+    source: str
+    calls: int
+    tokens: Tokens | None = None
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +123,7 @@ class TaskResult:
         metrics: Named numbers the task reported.
         spans: Steps the task reported, as JSON objects.
         process: Set by tasks that run a program.
+        reused: Set when model answers were served again instead of asked for.
     """
 
     output: Json
@@ -103,3 +134,4 @@ class TaskResult:
     metrics: Mapping[str, float] = field(default_factory=dict)
     spans: tuple[Mapping[str, Json], ...] = ()
     process: ProcessUsage | None = None
+    reused: Reused | None = None

@@ -9,8 +9,9 @@ from typing import NamedTuple
 
 from fairtrial.model.case import CaseKey
 from fairtrial.model.json import Json
+from fairtrial.model.replay import ReplayNote
 from fairtrial.model.score import Score
-from fairtrial.model.task import ProcessUsage, Tokens
+from fairtrial.model.task import ProcessUsage, Reused, Tokens
 from fairtrial.model.verdict import Cause, Verdict
 
 MAIN_ARM = "main"
@@ -54,6 +55,9 @@ class Trial:
         process: What the task's program used, if it ran one.
         at_fault: Who left it without a verdict: `platform` (fairtrial, a sandbox, infrastructure;
             a gate does not count it against the arm) or `task`. None when it has a verdict.
+        grading_cost_usd: What judges cost, apart from `cost_usd`; None is unknown or no judge.
+        reused: Model answers that were served again instead of asked for.
+        replay: What came of serving recorded calls, in a run that replays.
     """
 
     key: TrialKey
@@ -73,3 +77,6 @@ class Trial:
     spans: tuple[Mapping[str, Json], ...] = ()
     process: ProcessUsage | None = None
     at_fault: str | None = None
+    grading_cost_usd: float | None = None
+    reused: Reused | None = None
+    replay: ReplayNote | None = None

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from fairtrial.model.call import ModelCall, ModelReply
+from fairtrial.model.call import ModelCall, ModelReply, WireCall
 from fairtrial.model.errors import InfraError, ProviderError, UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.task import Tokens
@@ -36,7 +36,7 @@ class Options:
     """Every so many calls it answers something that was not asked for."""
     fail_first: Annotated[int, Meta(ge=0)] = 0
     """So many first calls fail."""
-    fail_as: Literal["rate_limit", "server", "network", "login"] = "rate_limit"
+    fail_as: Literal["rate_limit", "server", "network", "login", "quota"] = "rate_limit"
     """How they fail."""
     cost_usd: Annotated[float, Meta(ge=0)] | None = None
     """What a call costs."""
@@ -97,6 +97,10 @@ class FakeProvider(Provider):
             tokens=Tokens(input=words, output=len(text.split())),
             cost_usd=options.cost_usd,
         )
+
+    async def send(self, call: WireCall) -> ModelReply:
+        """Refuse: a scripted model speaks no API."""
+        raise ProviderError(f"the fake provider does not speak {call.api}")
 
     def _answer(self, call: ModelCall) -> str:
         question = "\n".join([call.system or "", *(message.text for message in call.messages)])

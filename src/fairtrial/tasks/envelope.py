@@ -35,7 +35,7 @@ class _Answer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     metrics: dict[str, float] | None = None
     spans: tuple[dict[str, Any], ...] | None = None
     error: Annotated[str, msgspec.Meta(min_length=1)] | None = None
-    infra: Literal["rate_limit", "server", "network", "setup", "login"] | None = None
+    infra: Literal["rate_limit", "server", "network", "setup", "login", "quota"] | None = None
     retry_after_s: _Amount | None = None
 
 

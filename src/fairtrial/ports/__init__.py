@@ -1,0 +1,43 @@
+"""The interfaces between the engine and the world; adapters implement them, the engine sees them.
+
+An adapter is checked against its contract by a conformance class of `fairtrial.testing`.
+"""
+
+from __future__ import annotations
+
+from fairtrial.ports.models import AnswerCache, CallStore, Prices, Provider
+from fairtrial.ports.programs import ProcessCall, ProcessResult, Workspace
+from fairtrial.ports.runs import Clock, Executor, Lease, TrialSink, TrialWork
+from fairtrial.ports.stores import (
+    CaseOutline,
+    DatasetStore,
+    ExperimentStore,
+    RowQuery,
+    SettingsStore,
+    TrialFilter,
+)
+from fairtrial.ports.tasks import Grader, Surroundings, Task
+
+__all__ = [
+    "AnswerCache",
+    "CallStore",
+    "CaseOutline",
+    "Clock",
+    "DatasetStore",
+    "Executor",
+    "ExperimentStore",
+    "Grader",
+    "Lease",
+    "Prices",
+    "ProcessCall",
+    "ProcessResult",
+    "Provider",
+    "RowQuery",
+    "SettingsStore",
+    "Surroundings",
+    "Task",
+    "TrialFilter",
+    "TrialSink",
+    "TrialWork",
+    "Workspace",
+]
