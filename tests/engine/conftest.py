@@ -14,6 +14,7 @@ from fairtrial.analysis.verdict import score_of
 from fairtrial.engine.control import Control
 from fairtrial.engine.plan import Arm, Plan, Policy
 from fairtrial.engine.run import Due, Ending, Machinery, World, run
+from fairtrial.engine.stages import Design, TrialOutcome
 from fairtrial.executors.local import LocalExecutor
 from fairtrial.model.case import Case
 from fairtrial.model.events import Event
@@ -97,7 +98,12 @@ class Rig:
     crash_log: Callable[[BaseException], str] = no_crash
     opened_before: bool = False
 
-    def run(self, task: Task, kept: frozenset[TrialKey] = frozenset()) -> Ending:
+    def run(
+        self,
+        task: Task,
+        kept: frozenset[TrialKey] = frozenset(),
+        design: Design | None = None,
+    ) -> Ending:
         datasets = self.store.datasets
         world = World(
             store=self.store.experiments,
@@ -108,7 +114,12 @@ class Rig:
             crash_log=self.crash_log,
         )
         machinery = Machinery({"main": task}, (), equals_expected, HostWorkspace(slots=1))
-        due = Due(self.plan, self.experiment, self.begin, kept)
+        known = {
+            trial.key: TrialOutcome(trial.verdict, trial.score)
+            for trial in (self.store.experiments.trials(self.experiment.id) if kept else ())
+            if trial.key in kept
+        }
+        due = Due(self.plan, self.experiment, self.begin, kept, design=design, known=known)
         return run(due, machinery, world, self.control)
 
     def begin(self) -> None:

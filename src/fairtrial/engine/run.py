@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from fairtrial.engine.control import Control
 from fairtrial.engine.ledger import Ledger
 from fairtrial.engine.plan import Plan, Slot
 from fairtrial.engine.retry import tries_allowed, wait_before
+from fairtrial.engine.stages import Design, Outcomes, Stages, TrialOutcome, slot_key
 from fairtrial.engine.stop_rules import InfraStreak
 from fairtrial.engine.trial import GradeAll, TrialRunner
 from fairtrial.model.case import Case
@@ -73,7 +74,7 @@ class Machinery:
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """How a run ended: its status, and why when it is not finished."""
+    """How a run ended: its status, and why when it did not run all that was planned."""
 
     status: Status
     reason: str | None
@@ -90,6 +91,8 @@ class Due:
             ready: a setup that fails leaves no experiment behind.
         kept: Trials on record that are not run again.
         leases: Yields what is due; None is the plan's own order, less what is kept.
+        design: Chooses what is due stage by stage, in place of the plan's own order.
+        known: With a design: the outcomes of the kept trials.
     """
 
     plan: Plan
@@ -97,6 +100,8 @@ class Due:
     begin: Callable[[], None]
     kept: frozenset[TrialKey] = frozenset()
     leases: Callable[[], Iterator[Lease]] | None = None
+    design: Design | None = None
+    known: Outcomes = field(default_factory=dict)
 
 
 def run(due: Due, machinery: Machinery, world: World, control: Control) -> Ending:
@@ -115,7 +120,9 @@ class _Run:
     def __init__(self, due: Due, machinery: Machinery, world: World, control: Control) -> None:
         plan, experiment = due.plan, due.experiment
         self._begin, self._kept = due.begin, due.kept
-        self._source = due.leases or self._planned
+        self._own_leases = due.leases
+        self._outcomes = dict(due.known)
+        self._design = due.design
         self._plan = plan
         self._experiment = experiment
         self._machinery = machinery
@@ -124,6 +131,8 @@ class _Run:
         self._streak = InfraStreak(plan.policy.stop_after_infra)
         self._stopped_by_rule: str | None = None
         self._exhausted = False
+        self._early: str | None = None
+        self._drain_of_stage: asyncio.Future[None] | None = None
         self._in_flight = 0
         self._perform = machinery.work or self._runner().run
 
@@ -185,13 +194,26 @@ class _Run:
     async def _drain(self) -> None:
         world = self._world
         ledger = Ledger(world.store, self._experiment.id, world.clock, world.publish)
-        drain = asyncio.ensure_future(world.executor.drain(self._leases(), self._work, ledger.add))
         loop = asyncio.get_running_loop()
 
         def wake() -> None:
-            loop.call_soon_threadsafe(self._obey, drain)
+            loop.call_soon_threadsafe(self._obey)
 
         self._control.listen(wake)
+        try:
+            for leases in self._stages():
+                self._exhausted = False
+                await self._drain_stage(leases, ledger)
+                if not self._exhausted:
+                    break
+        finally:
+            await ledger.close()
+
+    async def _drain_stage(self, leases: Iterator[Lease], ledger: Ledger) -> None:
+        drain = asyncio.ensure_future(
+            self._world.executor.drain(self._until_stopped(leases), self._work, ledger.add)
+        )
+        self._drain_of_stage = drain
         try:
             if self._control.cancelled:
                 drain.cancel()
@@ -199,29 +221,45 @@ class _Run:
         except asyncio.CancelledError:
             if not self._control.cancelled:
                 raise
-        finally:
-            await ledger.close()
 
-    def _obey(self, drain: asyncio.Future[None]) -> None:
+    def _obey(self) -> None:
         if self._control.cancelled:
-            drain.cancel()
+            if self._drain_of_stage is not None:
+                self._drain_of_stage.cancel()
         else:
             reason = self._control.drain_reason or ""
             self._world.publish(RunDraining(reason, self._in_flight))
 
-    def _leases(self) -> Iterator[Lease]:
-        """Yield the trials that are due until there are none or the run is asked to stop."""
-        for lease in self._source():
+    def _stages(self) -> Iterator[Iterator[Lease]]:
+        if self._own_leases is not None:
+            yield self._own_leases()
+        elif self._design is None:
+            yield self._due(self._plan.slots())
+        else:
+            yield from self._designed(self._design(self._outcomes))
+
+    def _designed(self, stages: Stages) -> Iterator[Iterator[Lease]]:
+        while True:
+            try:
+                slots = next(stages)
+            except StopIteration as end:
+                self._early = end.value
+                return
+            yield self._due(slots)
+
+    def _due(self, slots: Iterable[Slot]) -> Iterator[Lease]:
+        due = [slot for slot in slots if slot_key(slot) not in self._kept]
+        cases = self._world.load([slot.case.position for slot in due])
+        for slot in due:
+            yield Lease(next(cases), slot.arm, slot.trial)
+
+    def _until_stopped(self, leases: Iterator[Lease]) -> Iterator[Lease]:
+        """Yield the trials of a stage until there are none or the run is asked to stop."""
+        for lease in leases:
             if self._control.drain_reason is not None:
                 return
             yield lease
         self._exhausted = True
-
-    def _planned(self) -> Iterator[Lease]:
-        due = [slot for slot in self._plan.slots() if _key(slot) not in self._kept]
-        cases = self._world.load([slot.case.position for slot in due])
-        for slot in due:
-            yield Lease(next(cases), slot.arm, slot.trial)
 
     async def _work(self, lease: Lease) -> Trial:
         self._in_flight += 1
@@ -229,6 +267,8 @@ class _Run:
             trial = await self._perform(lease)
         finally:
             self._in_flight -= 1
+        if self._design is not None:
+            self._outcomes[trial.key] = TrialOutcome(trial.verdict, trial.score)
         if self._stopped_by_rule is None:
             self._stopped_by_rule = self._streak.see(trial)
             if self._stopped_by_rule:
@@ -237,7 +277,7 @@ class _Run:
 
     def _ending(self) -> Ending:
         if self._exhausted and not self._control.cancelled:
-            return Ending(Status.FINISHED, None)
+            return Ending(Status.FINISHED, self._early)
         if self._stopped_by_rule:
             return Ending(Status.STOPPED, self._stopped_by_rule)
         return Ending(Status.INTERRUPTED, self._control.drain_reason)
@@ -248,7 +288,3 @@ class _Run:
                 self._experiment.id, ending.status, ending.reason, self._world.clock.now()
             )
         self._world.publish(RunEnded(ending.status, ending.reason))
-
-
-def _key(slot: Slot) -> TrialKey:
-    return TrialKey(slot.case.id, slot.case.condition, slot.arm, slot.trial)
