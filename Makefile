@@ -9,7 +9,12 @@ WORKERS ?= auto
 comma := ,
 GUARDED := $(subst $() $(),$(comma),$(foreach part,model stats analysis engine store,src/fairtrial/$(part)/*))
 
-.PHONY: demo test test-slow lint format bench clean
+# The real programs that subscription providers run, at the versions that the tests know.
+CLAUDE_CODE := 2.1.332
+CODEX := 0.171.0
+AGENTS := .agents/.installed-$(CLAUDE_CODE)-$(CODEX)
+
+.PHONY: demo test test-slow agents lint format bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fairtrial demo
@@ -22,6 +27,9 @@ test: $(VENV)/.installed-dev lint
 
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/pytest -n $(WORKERS) -m slow
+
+# Not part of `make test`: 800 MB from npm. Tests that need it are skipped without it.
+agents: $(AGENTS)
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -36,8 +44,15 @@ format: $(VENV)/.installed-dev
 bench: $(VENV)/.installed-dev
 	$(BIN)/python -m bench
 
+$(AGENTS):
+	@echo "Installing Claude Code and Codex into .agents; this takes a few minutes."
+	npm install --prefix .agents --no-audit --no-fund --loglevel error \
+	  @anthropic-ai/claude-code@$(CLAUDE_CODE) @openai/codex@$(CODEX)
+	rm -f .agents/.installed-*
+	touch $@
+
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage*
+	rm -rf $(VENV) .agents .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage*
 
 $(VENV)/.installed: pyproject.toml
 	@echo "Installing into $(VENV); this takes about a minute and says nothing meanwhile."
