@@ -35,7 +35,7 @@ def ask(provider: Provider, *texts: str) -> list[str]:
 
 def compare(provider: Provider, first: Json, second: Json) -> str:
     spec = PairwiseSpec("j", "the better one", provider_spec("fake", "test"))
-    call = question(spec, "q", (first, second), lambda: "0123456789abcdef")
+    call = question(spec, "q", (first, second))
     answer = json.loads(asyncio.run(provider.complete(call)).text)
     return str(answer["winner"])
 

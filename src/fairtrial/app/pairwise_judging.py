@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -76,9 +75,7 @@ class Panel:
         return self._bench.store.settings
 
     def _judge(self, spec: PairwiseSpec, provider: Provider) -> PairwiseJudge:
-        return PairwiseJudge(
-            spec, provider, self._bench.clock, self._retries, lambda: secrets.token_hex(8)
-        )
+        return PairwiseJudge(spec, provider, self._bench.clock, self._retries)
 
     def _people(self, found: Compare, keys: Mapping[CaseKey, int]) -> People | None:
         if self._labels is None:
