@@ -17,10 +17,17 @@ from fairtrial.model.verdict import Verdict
 
 
 class TrialOutcome(NamedTuple):
-    """What a design may know of a trial that ended."""
+    """What a design may know of a trial that ended.
+
+    Attributes:
+        verdict: Its verdict.
+        score: Its main score.
+        reruns: The verdicts of its reruns, when it failed and was run again to make sure.
+    """
 
     verdict: Verdict
     score: float | None
+    reruns: tuple[Verdict, ...] = ()
 
 
 Outcomes: TypeAlias = Mapping[TrialKey, TrialOutcome]

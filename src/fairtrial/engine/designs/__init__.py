@@ -1,0 +1,1 @@
+"""Designs: experiments whose later trials depend on earlier outcomes."""
