@@ -20,6 +20,7 @@ from fairtrial.model.errors import (
     Undecidable,
 )
 from fairtrial.model.grader import Grade, GraderSpec
+from fairtrial.model.json import Json
 from fairtrial.model.score import Score
 from fairtrial.model.verdict import Cause, Ruling, Verdict
 
@@ -68,7 +69,8 @@ def score_of(spec: GraderSpec, grade: Grade, default_threshold: float) -> Score:
     """
     value, problem = _finite(grade.value)
     if value is None:
-        return score_missing(spec, problem or grade.reason or "the grader gave no value")
+        reason = problem or grade.reason or "the grader gave no value"
+        return score_missing(spec, reason, grade.cost_usd, grade.detail)
     reason = grade.reason
     if spec.negate:
         # Rounded, so that 1 - 0.9 reaches a threshold of 0.1 as its reader expects.
@@ -80,12 +82,25 @@ def score_of(spec: GraderSpec, grade: Grade, default_threshold: float) -> Score:
         reason = one_line(reason)
     elif not passed:
         reason = f"{value:g} is below {threshold:g}"
-    return Score(spec.name, value, passed, reason, spec.required, spec.weight)
+    return Score(
+        spec.name,
+        value,
+        passed,
+        reason,
+        spec.required,
+        spec.weight,
+        grade.cost_usd,
+        grade.detail,
+    )
 
 
-def score_missing(spec: GraderSpec, reason: str) -> Score:
-    """Return the score of a grader that gave no value."""
-    return Score(spec.name, None, None, one_line(reason), spec.required, spec.weight)
+def score_missing(
+    spec: GraderSpec, reason: str, cost_usd: float | None = 0.0, detail: Json = None
+) -> Score:
+    """Return the score of a grader that gave no value; asking for one may have cost something."""
+    return Score(
+        spec.name, None, None, one_line(reason), spec.required, spec.weight, cost_usd, detail
+    )
 
 
 def main_score(scores: Sequence[Score]) -> float | None:

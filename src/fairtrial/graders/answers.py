@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from numbers import Real
 from typing import Any
 
-from fairtrial.graders.wording import shown
 from fairtrial.model.errors import GraderError
 from fairtrial.model.grader import Grade
+from fairtrial.model.wording import shown
 from fairtrial.schema.decoding import unknown_name
 
 LARGEST = 1e100

@@ -10,9 +10,9 @@ from msgspec import Meta
 
 from fairtrial.graders.answers import MENU, grade_in
 from fairtrial.graders.json_values import read_json
-from fairtrial.graders.wording import shown
 from fairtrial.model.errors import GraderError, TrialProblem
 from fairtrial.model.grader import Grade, GraderSpec, Subject
+from fairtrial.model.wording import shown
 from fairtrial.ports import ProcessCall, ProcessResult, Surroundings, Workspace
 from fairtrial.workspaces.ending import bad_ending, with_last_line
 from fairtrial.workspaces.program import Program, ProgramOptions, find_program

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from fairtrial.analysis.verdict import score_missing, score_of
 from fairtrial.graders.in_process import InProcessGrader
-from fairtrial.model.errors import TrialProblem
+from fairtrial.model.errors import GraderError, TrialProblem
 from fairtrial.model.grader import Subject
 from fairtrial.model.score import Score
 from fairtrial.ports import Grader
@@ -38,6 +38,8 @@ async def grade_all(graders: Sequence[Grader], subject: Subject) -> tuple[Score,
 async def _asked(grader: Grader, subject: Subject) -> Score:
     try:
         return score_of(grader.spec, await grader.grade(subject), DEFAULT_THRESHOLD)
+    except GraderError as error:
+        return score_missing(grader.spec, _told(error), error.cost_usd, error.detail)
     except Exception as error:  # noqa: BLE001  # a crash of a grader must not decide a trial
         return score_missing(grader.spec, _told(error))
 

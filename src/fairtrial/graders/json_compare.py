@@ -7,10 +7,10 @@ from typing import Literal
 
 from fairtrial.graders.in_process import InProcessGrader, wanted
 from fairtrial.graders.json_values import first_difference, read_json
-from fairtrial.graders.wording import shown
 from fairtrial.model.errors import UsageError
 from fairtrial.model.grader import Grade, GraderSpec, Subject
 from fairtrial.model.json import Json
+from fairtrial.model.wording import shown
 from fairtrial.ports import Surroundings
 from fairtrial.schema.json_pointer import LeadsNowhereError, parse_pointer, resolve_pointer
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any, TypeAlias
 
 from fairtrial.graders.wording import expected_got
 from fairtrial.model.errors import GraderError
 from fairtrial.model.json import Json
 from fairtrial.schema.json_pointer import pointer_text
+from fairtrial.schema.json_text import parse_json
 
 Place: TypeAlias = "tuple[Place, str | int] | None"
 """Where in a value: the place around it and the key in that; None for the whole."""
-
-_FENCE = "```"
 
 
 def read_json(text: str) -> Json:
@@ -24,7 +22,7 @@ def read_json(text: str) -> Json:
         GraderError: it is nested too deeply to be read.
     """
     try:
-        return json.loads(_unfenced(text.strip()), parse_constant=_refuse)
+        return parse_json(text)
     except RecursionError:
         raise GraderError("the JSON is nested too deeply to be read") from None
 
@@ -61,14 +59,6 @@ def first_difference(expected: Json, got: Json, *, subset: bool = False) -> str 
     return None
 
 
-def _unfenced(text: str) -> str:
-    # By hand: a pattern with three repeats would take cubic time on a text of line ends.
-    first, line_end, rest = text.partition("\n")
-    if line_end and first.startswith(_FENCE) and rest.endswith(_FENCE):
-        return rest.removesuffix(_FENCE)
-    return text
-
-
 def _keys_differ(
     place: Place, want: dict[str, Any], have: dict[str, Any], *, subset: bool
 ) -> str | None:
@@ -95,7 +85,3 @@ def _pointer(place: Place) -> str:
         place, step = place
         steps.append(step)
     return pointer_text(reversed(steps))
-
-
-def _refuse(constant: str) -> Json:
-    raise ValueError(f"{constant} is no JSON number")

@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from fairtrial.graders.in_process import InProcessGrader, wanted
-from fairtrial.graders.wording import shown
 from fairtrial.model.errors import GraderError, UsageError
 from fairtrial.model.grader import Grade, GraderSpec, Subject
 from fairtrial.model.json import Json
+from fairtrial.model.wording import shown
 from fairtrial.ports import Surroundings
 
 DEFAULT_THRESHOLD = 1.0

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairtrial.graders.in_process import InProcessGrader, wanted
-from fairtrial.graders.wording import shown, text_of
+from fairtrial.graders.wording import text_of
 from fairtrial.model.errors import GraderError, UsageError
 from fairtrial.model.grader import Grade, GraderSpec, Subject
+from fairtrial.model.wording import shown
 from fairtrial.ports import Surroundings
 
 DEFAULT_THRESHOLD = 1.0

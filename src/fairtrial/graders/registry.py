@@ -10,10 +10,10 @@ from typing import Annotated, cast
 
 from msgspec import Meta
 
-from fairtrial.graders.wording import shown
 from fairtrial.model.errors import UsageError
 from fairtrial.model.grader import GraderSpec
 from fairtrial.model.json import Json
+from fairtrial.model.wording import shown
 from fairtrial.ports import Grader, Surroundings
 from fairtrial.schema.decoding import decode, unknown_name
 from fairtrial.schema.fields import options_of

@@ -8,6 +8,7 @@ the exit code. The *trial problems* (`TaskError`, `TrialTimeout`, `InfraError`, 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import Any
 
 
 class ExitCode(IntEnum):
@@ -134,7 +135,17 @@ class ProviderError(TrialProblem):
 
 
 class GraderError(TrialProblem):
-    """A grader crashed, or answered off its menu; the output is kept for a regrade."""
+    """A grader crashed, or answered off its menu; the output is kept for a regrade.
+
+    Attributes:
+        cost_usd: What the model calls behind it cost; 0 when it made none, None when unknown.
+        detail: What led to it, as JSON, like that of a `Grade`.
+    """
+
+    def __init__(self, reason: str, *, cost_usd: float | None = 0.0, detail: Any = None) -> None:
+        super().__init__(reason)
+        self.cost_usd = cost_usd
+        self.detail = detail
 
 
 class Undecidable(TrialProblem):

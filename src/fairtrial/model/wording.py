@@ -2,8 +2,46 @@
 
 from __future__ import annotations
 
+import reprlib
+
+from fairtrial.model.json import Json
+
 EXCERPT = 200
 """How many characters of an answer a message shows."""
+_SHORT = 60
+
+
+class _Shortened(reprlib.Repr):
+    """JSON values in a few characters, however large or deep they are."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 3
+        self.maxstring = _SHORT + 2
+        self.maxother = _SHORT
+        self.maxlong = 25
+
+    def repr_NoneType(self, _value: None, _level: int) -> str:  # noqa: N802  # reprlib's naming
+        return "null"
+
+    def repr_bool(self, value: bool, _level: int) -> str:  # noqa: FBT001  # reprlib's signature
+        return "true" if value else "false"
+
+    def repr_int(self, value: int, level: int) -> str:
+        # Python refuses to write integers of more than some thousand digits.
+        return (
+            f"{value:#x}"[:12] + "…"
+            if value.bit_length() > 1000
+            else super().repr_int(value, level)
+        )
+
+
+_SHORTENED = _Shortened()
+
+
+def shown(value: Json) -> str:
+    """Return a value in at most a hundred characters or so."""
+    return _SHORTENED.repr(value)
 
 
 def excerpt(text: str | bytes, most: int = EXCERPT) -> str:

@@ -7,11 +7,11 @@ from typing import Final, Literal, TypeAlias
 from fairtrial.graders.asking.asking import whole_text
 from fairtrial.graders.asking.fences import fenced
 from fairtrial.graders.json_values import read_json
-from fairtrial.graders.wording import shown
 from fairtrial.model.call import Message, ModelCall, ModelReply
 from fairtrial.model.errors import GraderError
 from fairtrial.model.json import Json
 from fairtrial.model.pairwise import PairwiseSpec
+from fairtrial.model.wording import shown
 
 VERSION: Final = 1
 """Grows with every change to what is asked: answers to another question are not kept."""
