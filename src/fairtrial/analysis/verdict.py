@@ -122,6 +122,13 @@ def main_score(scores: Sequence[Score]) -> float | None:
     return min(max(mean, min(values)), max(values))
 
 
+def grading_cost(scores: Sequence[Score]) -> float | None:
+    """Return what the judges of one trial cost; None when a cost is unknown, or there is none."""
+    costs = [score.cost_usd for score in scores]
+    total = math.fsum(cost for cost in costs if cost is not None)
+    return None if None in costs or total == 0.0 else total
+
+
 def one_line(text: str) -> str:
     """Return a text as one short printable line.
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from fairtrial.analysis.regrade import has_output
-from fairtrial.analysis.verdict import decide
+from fairtrial.analysis.verdict import decide, grading_cost
 from fairtrial.engine.trial import GradeAll
 from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.grader import Subject
@@ -77,15 +77,15 @@ class Regrader:
             return replace(origin, scores=())
         first, found = await self._graded(lease.case, origin)
         if self.k > 1:
-            more = [(await self._graded(lease.case, origin))[1] for _ in range(self.k - 1)]
+            more = [(await self._graded(lease.case, origin, n))[1] for n in range(1, self.k)]
             self.passes[origin.key] = (found, *more)
         return first
 
-    async def _graded(self, case: Case, origin: Trial) -> tuple[Trial, Pass]:
+    async def _graded(self, case: Case, origin: Trial, turn: int = 0) -> tuple[Trial, Pass]:
         scores: tuple[Score, ...] = ()
         problem: Exception | None = None
         try:
-            subject = Subject(case, origin.output, origin.key.trial, origin.metrics)
+            subject = Subject(case, origin.output, origin.key.trial, origin.metrics, turn)
             scores = await self.grade(subject)
         except Exception as error:  # noqa: BLE001  # one trial's defect must not end the run
             place = self.crash_log(error)
@@ -99,5 +99,6 @@ class Regrader:
             score=ruling.score,
             scores=scores,
             at_fault=ruling.at_fault,
+            grading_cost_usd=grading_cost(scores),
         )
         return trial, Pass(ruling.verdict, {score.grader: score.value for score in scores})

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TypeAlias
 
-from fairtrial.analysis.verdict import decide
+from fairtrial.analysis.verdict import decide, grading_cost
 from fairtrial.engine.plan import Policy, trial_seed
 from fairtrial.engine.retry import tries_allowed, wait_before
 from fairtrial.model.errors import InfraError, TaskError, TrialProblem, TrialTimeout
@@ -100,6 +100,8 @@ class TrialRunner:
             spans=result.spans,
             process=result.process,
             at_fault=ruling.at_fault,
+            grading_cost_usd=grading_cost(scores),
+            reused=result.reused,
         )
 
     async def _tries(self, lease: Lease, seed: int) -> Try:

@@ -46,12 +46,22 @@ class GraderSpec:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What a grader looks at: one output, and the case it belongs to."""
+    """What a grader looks at: one output, and the case it belongs to.
+
+    Attributes:
+        case: The case.
+        output: The output.
+        trial: The number of the trial that it came from.
+        metrics: What its task measured.
+        turn: 0, or how often the same output was graded before: what a judge answered then is no
+            answer to this.
+    """
 
     case: Case
     output: Json
     trial: int
     metrics: Mapping[str, float] = field(default_factory=dict)
+    turn: int = 0
 
 
 @dataclass(frozen=True, slots=True)
