@@ -14,7 +14,6 @@ from aiohttp import web
 from fairtrial.model.errors import InfraError, TaskError, TrialTimeout, UsageError
 from fairtrial.model.task import TaskCall, TaskResult, Tokens
 from fairtrial.ports import Surroundings
-from fairtrial.tasks.http_exchange import proxy_for
 from fairtrial.tasks.registry import build_task, task_spec
 from fairtrial.testing.task import call_of
 from fairtrial.workspaces.host.client import HostWorkspace
@@ -331,23 +330,6 @@ def test_what_cannot_be_sent_is_told_before_the_run(options: dict[str, Any], mes
         asyncio.run(_run({"url": "http://127.0.0.1:9/", **options}))
     assert message in str(caught.value)
     assert "spec" in str(caught.value.where)
-
-
-@pytest.mark.parametrize(
-    ("url", "environ", "proxy"),
-    [
-        ("http://x.org/", {}, None),
-        ("http://x.org/", {"HTTP_PROXY": "http://p:1"}, "http://p:1"),
-        ("https://x.org/", {"HTTP_PROXY": "http://p:1", "https_proxy": "http://q"}, "http://q"),
-        ("https://x.org/", {"ALL_PROXY": "http://p:1"}, "http://p:1"),
-        ("http://a.x.org/", {"http_proxy": "http://p:1", "NO_PROXY": "x.org"}, None),
-        ("http://127.0.0.1:8/", {"http_proxy": "http://p:1", "no_proxy": "127.0.0.1"}, None),
-    ],
-)
-def test_the_usual_proxy_variables_are_heeded(
-    url: str, environ: dict[str, str], proxy: str | None
-) -> None:
-    assert proxy_for(url, environ) == proxy
 
 
 def test_a_bad_body_is_told_without_secrets() -> None:

@@ -8,9 +8,6 @@ import pytest
 
 from fairtrial.model.errors import InfraError, TaskError
 from fairtrial.tasks.http_answer import Response, problem_of, result_of
-from fairtrial.tasks.provider_trouble import seconds_to_wait
-
-_DATE = "Wed, 21 Oct 2026 07:28:00 GMT"
 
 
 def _response(body: bytes, media_type: str = "application/json", **more: Any) -> Response:
@@ -41,27 +38,6 @@ def test_statuses_of_the_task(status: int) -> None:
 
 def test_success_is_no_problem() -> None:
     assert problem_of(_response(b"", status=204), "GET http://x") is None
-
-
-@pytest.mark.parametrize(
-    ("retry_after", "date", "seconds"),
-    [
-        (None, None, None),
-        ("120", None, 120.0),
-        ("1.5", None, 1.5),
-        ("0", None, 0.0),
-        ("-3", None, None),
-        ("inf", None, None),
-        ("nan", None, None),
-        ("soon", None, None),
-        ("Wed, 21 Oct 2026 07:28:30 GMT", _DATE, 30.0),
-        ("Wed, 21 Oct 2026 07:27:00 GMT", _DATE, 0.0),
-        ("Wed, 21 Oct 2015 07:28:00 GMT", None, 0.0),
-        ("Wed, 21 Oct 2015 07:28:00 -0000", "no date", 0.0),
-    ],
-)
-def test_how_long_to_wait(retry_after: str | None, date: str | None, seconds: float | None) -> None:
-    assert seconds_to_wait(retry_after, date) == seconds
 
 
 @pytest.mark.parametrize(

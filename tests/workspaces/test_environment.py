@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from fairtrial.model.errors import UsageError
-from fairtrial.workspaces.environment import child_environment, references, substitute
+from fairtrial.workspaces.environment import child_environment
 
 PARENT = {
     "PATH": "/bin",
@@ -34,12 +34,6 @@ def test_a_reference_to_an_unset_variable_says_where_and_what_to_do() -> None:
     assert caught.value.where == "spec.yaml: task, variable KEY"
     assert caught.value.fix is not None
     assert "set NOPE" in caught.value.fix
-
-
-def test_a_doubled_dollar_is_the_text_itself_and_a_value_is_not_expanded_again() -> None:
-    text = "$${C} ${A} $A $$"
-    assert references(text) == {"A"}
-    assert substitute(text, {"A": "${B}"}, "spec") == "${C} ${B} $A $$"
 
 
 @pytest.mark.parametrize("extra", [{"A=B": "1"}, {"": "1"}, {"A\0": "1"}, {"A": "1\0"}])

@@ -16,9 +16,9 @@ from fairtrial.model.json import Json
 from fairtrial.ports import Surroundings, Task
 from fairtrial.schema.decoding import unknown_name
 from fairtrial.schema.json_pointer import parse_pointer
+from fairtrial.schema.variables import references, substitute
 from fairtrial.tasks.request import RequestPlan
 from fairtrial.tasks.template import Fill, compile_template
-from fairtrial.workspaces.environment import references, substitute
 
 _BODILESS: Final = ("GET", "HEAD")
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -62,7 +62,8 @@ def build(options: Options, surroundings: Surroundings, where: str) -> Task:
         UsageError: one of them cannot be used, or a variable it names is not set.
     """
     # Slow to import (0.25 s): only a run with such a task pays for it.
-    from fairtrial.tasks.http_exchange import HttpTask, proxy_for  # noqa: PLC0415
+    from fairtrial.tasks.http_exchange import HttpTask  # noqa: PLC0415
+    from fairtrial.wire.outbound import proxy_for  # noqa: PLC0415
 
     requests = plan(options, surroundings, where)
     return HttpTask(requests, proxy_for(requests.url, surroundings.environ))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Any, Final
 
 from fairtrial.model.errors import InfraError
+from fairtrial.wire.retry_after import seconds_to_wait
 
 _LOGIN: Final = (401, 403, 407)
 _NETWORK: Final = (ConnectionError, TimeoutError, socket.gaierror, ssl.SSLError)
@@ -52,31 +51,6 @@ def infra_error_of(error: BaseException, reason: str) -> InfraError | None:
             retry_after, date = _header(response, "retry-after"), _header(response, "date")
             return infra_error(status, reason, retry_after, date)
     return None
-
-
-def seconds_to_wait(retry_after: str | None, date: str | None) -> float | None:
-    """Return what a Retry-After header asks for, in seconds; None when it says nothing usable.
-
-    Args:
-        retry_after: Seconds, or an HTTP date.
-        date: The response's Date header; against it an HTTP date needs no synchronous clocks.
-    """
-    if retry_after is None:
-        return None
-    try:
-        seconds = float(retry_after)
-    except ValueError:
-        until, now = _moment(retry_after), _moment(date or "") or datetime.now(UTC)
-        return None if until is None else max(0.0, (until - now).total_seconds())
-    return seconds if 0 <= seconds < float("inf") else None
-
-
-def _moment(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _header(response: Any, name: str) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 from fairtrial.model.errors import UsageError
+from fairtrial.schema.variables import substitute
 
 ALWAYS_PASSED = (
     "PATH",
@@ -24,7 +25,6 @@ ALWAYS_PASSED = (
 )
 """Variables, or patterns of them, that every program gets: none of them is a secret."""
 
-_REFERENCE = re.compile(r"\$(\$?)\{([^{}]*)\}")
 _NAME = re.compile(r"[^=\0]+")
 
 
@@ -56,30 +56,3 @@ def child_environment(
         if "\0" in child[name]:
             raise UsageError(f"the value of {name} holds a NUL character", where=where)
     return child
-
-
-def references(text: str) -> set[str]:
-    """Return the names of the variables that `substitute` puts into a text."""
-    return {name for escaped, name in _REFERENCE.findall(text) if not escaped}
-
-
-def substitute(text: str, environ: Mapping[str, str], where: str) -> str:
-    """Return a text with each `${NAME}` replaced by that variable; `$${NAME}` stays as `${NAME}`.
-
-    Raises:
-        UsageError: a variable is not set.
-    """
-
-    def value_of(match: re.Match[str]) -> str:
-        escaped, name = match.groups()
-        if escaped:
-            return match[0][1:]
-        if name not in environ:
-            raise UsageError(
-                f"${{{name}}} is not set",
-                where=where,
-                fix=f"set {name} in the environment, or write $${{{name}}} for the text itself",
-            )
-        return environ[name]
-
-    return _REFERENCE.sub(value_of, text)
