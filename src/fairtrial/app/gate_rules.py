@@ -39,6 +39,19 @@ _NESTED: Mapping[type, Mapping[str, type]] = {
         ("pass_rate", "mean", "broken", "cost_ratio", "duration_ratio"), Bound
     ),
 }
+_SHARE = (0.0, 1.0, "a share, from 0 to 1")
+_CHANGE = (-1.0, 1.0, "a difference of shares, from -1 to 1")
+_AMOUNT = (0.0, math.inf, "0 or more")
+_RANGES: Mapping[str, tuple[float, float, str]] = {
+    "pass_rate": _SHARE,
+    "every_row.passed": _SHARE,
+    "undecided_rows": _AMOUNT,
+    "delta.pass_rate": _CHANGE,
+    "delta.broken": _AMOUNT,
+    "delta.cost_ratio": _AMOUNT,
+    "delta.duration_ratio": _AMOUNT,
+}
+"""Where the bounds of a measure make sense. Beyond it a rule is always kept, or never."""
 _NO_FILTER = ("cost_usd", "duration_s")
 _NO_GRADER = ("undecided_rows", "cost_usd", "duration_s")
 
@@ -84,6 +97,7 @@ def _decoded(kind: type[Any], value: Any, where: str) -> Any:
     decoded = decode(kind, typed, where)
     if kind is Bound:
         _check_bound(decoded, where)
+        _check_range(decoded, where.rpartition("].")[2], where)
     return decoded
 
 
@@ -104,6 +118,23 @@ def _check_bound(bound: Bound, where: str) -> None:
             )
     if len(given) == 2 and limit(given[0]) > limit(given[1]):
         raise UsageError("'at_least' is above 'at_most'", where=where)
+
+
+def _check_range(bound: Bound, measure: str, where: str) -> None:
+    low, high, words = _RANGES.get(measure, (-math.inf, math.inf, ""))
+    for value in (bound.at_least, bound.at_most):
+        if value is None or low <= limit(value) <= high:
+            continue
+        given = f"{value:g}" if isinstance(value, float) else value
+        percent = limit(value) / 100
+        raise UsageError(
+            f"{given} is out of range",
+            where=where,
+            why=f"it must be {words}",
+            fix=f"write {given}% as {percent:g}"
+            if high == 1.0 and low <= percent <= high
+            else None,
+        )
 
 
 def _check(rule: GateRule, where: str) -> None:

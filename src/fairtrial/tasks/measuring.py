@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -21,6 +20,8 @@ _SEARCHED = 1024 * 1024
 """Characters at the end of an output in which an object is looked for."""
 _MOST_STARTS = 1_000
 """Lines tried, from the end; a log of braces must not cost quadratic time."""
+_LARGEST = 1e100
+"""Numbers beyond this are none: their squares and sums would overflow."""
 _KEPT = 16 * 1024
 """Characters kept of an output without an object: enough to see what it was."""
 
@@ -100,11 +101,11 @@ def last_object(text: str) -> dict[str, Json] | None:
 
 
 def numbers_in(printed: Mapping[str, Json]) -> dict[str, float]:
-    """Return the finite numbers of an object; texts, lists, NaN and the like are none."""
+    """Return the finite numbers of an object; texts, lists, NaN, 1e300 and the like are none."""
     finite = {}
     for name, value in printed.items():
         number = _number(value)
-        if number is not None and math.isfinite(number):
+        if number is not None and abs(number) <= _LARGEST:  # NaN is not
             finite[name] = number
     return finite
 

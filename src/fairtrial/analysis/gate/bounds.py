@@ -14,11 +14,12 @@ def limit(value: float | str) -> float:
     """Return a bound's number; "8/10" is a share.
 
     Raises:
-        ValueError: it is neither a number nor a share.
+        ValueError: it is neither a number nor a share, or too large to count with.
     """
     try:
-        return float(Fraction(value)) if isinstance(value, str) else float(value)
-    except ZeroDivisionError:
+        # A fraction would write "1e999999999" out.
+        return float(Fraction(value)) if "/" in str(value) else float(value)
+    except (OverflowError, ZeroDivisionError):
         raise ValueError(value) from None
 
 

@@ -19,7 +19,9 @@ class Gate:
     gate: bool = option(default=False)
     """Ship-or-hold decision: exit 0 when B wins enough without breaking what A solved, else 1; 2
     for too few cases, 4 where the runs cannot be compared"""
-    harm_weight: Annotated[float, Meta(gt=0)] | None = option(None, flag="--lambda", metavar="N")
+    harm_weight: Annotated[float, Meta(ge=1e-6, le=1e6)] | None = option(
+        None, flag="--lambda", metavar="N"
+    )
     """With --gate: what breaking one solved case costs, in fixed cases (default: 2)"""
     gate_alpha: Annotated[float, Meta(gt=0, lt=0.5)] | None = option(None, metavar="A")
     """With --gate: one-sided error of its test (default: 0.05)"""

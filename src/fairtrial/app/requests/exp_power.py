@@ -30,7 +30,7 @@ class Request:
     """Trials a case, in each of the two arms"""
     power: Annotated[float, Meta(ge=0.5, lt=1)] = option(0.8, metavar="SHARE")
     """How often a real effect of this size shall be seen"""
-    alpha: Annotated[float, Meta(gt=0, le=0.5)] = option(0.05, metavar="SHARE")
+    alpha: Annotated[float, Meta(ge=1e-9, le=0.5)] = option(0.05, metavar="SHARE")
     """How often, at most, an effect shall be seen although there is none"""
     flip_rate: Annotated[float, Meta(ge=0, le=0.5)] | None = option(None, metavar="SHARE")
     """A guess at the noise: how often the verdict of a case flips when an unchanged agent runs it
