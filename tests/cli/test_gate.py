@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -46,6 +49,17 @@ def test_kept_rules_ship_and_a_broken_one_holds(two: Command) -> None:
     assert [rule["passed"] for rule in report["rules"]] == [True, True, False]
     assert report["rules"][2]["n_rows"] == 10
     assert report["rules"][2]["rows"][0] == {"case_id": "c0010", "condition": "default"}
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_a_decision_stands_when_its_reader_has_left(more: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    words = ("exp", "gate", "half", "--rules", "strict.json", *more)
+    command = [sys.executable, "-m", "fairtrial", *words]
+    assert subprocess.run(command, stdout=writer, check=False).returncode == ExitCode.NEGATIVE
+    os.close(writer)
 
 
 def test_the_projects_rules_hold_where_a_spec_has_none(two: Command) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +84,8 @@ def _run(verb: Verb, words: list[str]) -> int:
     try:
         request = build_request(verb.request(), arguments.given, bench.cwd)
         report = _watched(verb, bench, request)
-        show(verb, report, as_json=arguments.json)
+        with suppress(BrokenPipeError):  # the reader left, and yet what was decided is decided
+            show(verb, report, as_json=arguments.json)
         exit_code: ExitCode = report.exit_code
         return exit_code
     finally:
@@ -115,7 +117,9 @@ def _tell(error: FairtrialError, *, as_json: bool) -> int:
         except (BrokenPipeError, streams.OutputError):
             as_json = False
     if not as_json:
-        streams.tell(f"error: {error}\n")
+        from fairtrial.cli.harmless import harmless_lines  # noqa: PLC0415  # only for errors
+
+        streams.tell(f"error: {harmless_lines(str(error))}\n")
     return error.exit_code
 
 

@@ -3,37 +3,16 @@
 from __future__ import annotations
 
 import os
-import unicodedata
 from collections.abc import Sequence
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-HARMFUL = ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-"""Unicode categories: control, format, surrogate, private use, line and paragraph separators."""
-
+from fairtrial.cli.harmless import harmless
 
 _ENDLESS = 100_000
 """A width that no table reaches."""
-
-
-def harmless(text: str) -> str:
-    """Return text in which no character can move the cursor, recolour or reorder a terminal.
-
-    Control and format characters become their escapes: an output, a case id or a reason may come
-    from a model that was told to do harm.
-    """
-    return "".join(
-        char
-        if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
-        else _escape(char)
-        for char in text
-    )
-
-
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")
 
 
 def line(console: Console, text: str, style: str = "", *, cut: bool = False) -> None:
@@ -73,7 +52,7 @@ def table(console: Console, columns: Sequence[str], rows: Sequence[Sequence[str]
     for position, column in enumerate(columns):
         justify = "right" if column.startswith(">") else "left"
         shown.add_column(
-            column.removeprefix(">"),
+            harmless(column.removeprefix(">")),
             justify=justify,  # type: ignore[arg-type]
             overflow="fold",
             no_wrap=position == 0,
