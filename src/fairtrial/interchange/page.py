@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import shlex
 
 import jinja2
 
-from fairtrial.interchange.experiment_exports.visible_text import one_line
+from fairtrial.interchange.experiment_exports.visible_text import one_line, shortened
+from fairtrial.model.command_line import option
 
 _TEXT_CHARACTERS = 300
 _SENTENCE_CHARACTERS = 2_000
@@ -18,7 +18,7 @@ def environment_of(*packages: str) -> jinja2.Environment:
     """Return an environment with the templates of packages of `interchange`, escaping all text.
 
     Filters: `line` (one line, cut short), `sentence` (the same, of any sensible length) and
-    `argument` (a word of a command line).
+    `case_option` (the option of a command line that names a case).
     """
     loaders = [jinja2.PackageLoader(f"fairtrial.interchange.{package}") for package in packages]
     environment = jinja2.Environment(
@@ -28,7 +28,7 @@ def environment_of(*packages: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"line": _line, "sentence": _sentence, "argument": _argument}
+    environment.filters |= {"line": _line, "sentence": _sentence, "case_option": _case_option}
     return environment
 
 
@@ -52,5 +52,5 @@ def _sentence(text: str) -> str:
     return one_line(text, _SENTENCE_CHARACTERS)
 
 
-def _argument(text: str) -> str:
-    return shlex.quote(one_line(text, _SENTENCE_CHARACTERS))
+def _case_option(case_id: str) -> str:
+    return shortened(option("--case", case_id), _SENTENCE_CHARACTERS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -11,6 +10,7 @@ from typing import ClassVar
 from fairtrial.app.reports.facts import grader_json, rate_json, row_json, state_json
 from fairtrial.app.reports.gate import GateReport
 from fairtrial.interchange.experiment_exports.export import trial_json
+from fairtrial.model.command_line import option
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.experiment import ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
@@ -149,8 +149,8 @@ def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple
     if state.experiment.arms == ARMS and state.status is Status.FINISHED:
         steps.append((f"fairtrial exp aa {name}", "see its noise floor, and keep it"))
     if failed:
-        case_id = shlex.quote(failed[0].key.case_id)
-        steps.append((f"fairtrial exp show {name} --case {case_id}", "read one failure in full"))
+        case = option("--case", failed[0].key.case_id)
+        steps.append((f"fairtrial exp show {name} {case}", "read one failure in full"))
         steps.append(
             (f"fairtrial exp export {name} --to html -o report.html", "read all of them on a page")
         )

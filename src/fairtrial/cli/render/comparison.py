@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 
 from rich.console import Console
@@ -11,6 +10,7 @@ from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.cli.render.deltas import deltas, quantities
 from fairtrial.cli.render.lines import line, more, section, table
 from fairtrial.cli.render.words import counted, percent
+from fairtrial.model.command_line import option
 from fairtrial.model.comparison import PAIRED, Change, Comparison, FlipNoise, RowChange, Side
 from fairtrial.model.decision import Decision, Outcome
 from fairtrial.model.delta import Direction
@@ -195,8 +195,8 @@ def _rows(found: Comparison, change: Change, console: Console) -> None:
     for row in rows[:SHOWN]:
         line(console, f"  {_row(row)}", cut=True)
         if change in _WITH_COMMANDS:
-            case_id = shlex.quote(row.key.case_id)
-            line(console, f"    fairtrial exp show {experiment} --case {case_id}", "dim")
+            case = option("--case", row.key.case_id)
+            line(console, f"    fairtrial exp show {experiment} {case}", "dim")
     more(console, len(rows) - SHOWN)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from fairtrial.interchange.pictures.of_comparison import points
+from fairtrial.model.command_line import option
 from fairtrial.model.comparison import Change, Comparison, RowChange, Side
 from fairtrial.model.decision import Decision, Outcome
 from fairtrial.model.delta import Delta
@@ -134,8 +134,8 @@ def commands(found: Comparison) -> list[tuple[str, str]]:
     steps = []
     for rows, what in ((broken, "read one broken case in full"), (fixed, "read one fixed case")):
         if rows:
-            case_id = shlex.quote(rows[0].key.case_id)
-            steps.append((f"fairtrial exp show {found.b.id} --case {case_id}", what))
+            case = option("--case", rows[0].key.case_id)
+            steps.append((f"fairtrial exp show {found.b.id} {case}", what))
             break
     page = f"fairtrial exp compare {found.a.id} {found.b.id} --to html -o change.html"
     return [*steps, (page, "read all of it on a page")]
