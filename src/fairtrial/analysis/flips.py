@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from fairtrial.stats.distinct import distinct_rows
 from fairtrial.stats.gate.cross_fitted import majority_solved
 from fairtrial.stats.trials import TrialSums
 
@@ -53,6 +54,6 @@ def flips(baseline: TrialSums, candidate: TrialSums) -> Flips:
 
 def pass_matrix(baseline: TrialSums, candidate: TrialSums) -> Mapping[tuple[int, int], int]:
     """Return how many cases have each pair (passes in the baseline, passes in the candidate)."""
-    pairs = np.column_stack([baseline.total, candidate.total]).astype(np.int64)
-    unique, counts = np.unique(pairs, axis=0, return_counts=True)
-    return {(int(a), int(b)): int(k) for (a, b), k in zip(unique, counts, strict=True)}
+    passes = [arm.total.astype(np.int64) for arm in (baseline, candidate)]
+    found, counts = distinct_rows(passes)
+    return {(a, b): k for (a, b), k in zip(found.tolist(), counts.tolist(), strict=True)}

@@ -10,10 +10,9 @@ from fairtrial.analysis.comparing.compare import Compare, compare
 from fairtrial.analysis.comparing.deciding import combined, gate, margin
 from fairtrial.analysis.gate.ship import ShipRules
 from fairtrial.app.bench import Bench
-from fairtrial.app.comparison_files import ComparisonFiles
+from fairtrial.app.file_options import Document, Plot
 from fairtrial.app.judging_options import HumanLabels, Judges
 from fairtrial.app.noise_floors import floor_of_either
-from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.requests.exp_compare import Gate, Request
 from fairtrial.model.case import CaseKey
@@ -27,6 +26,7 @@ from fairtrial.stats.errors import ArgumentError
 if TYPE_CHECKING:
     from fairtrial.analysis.pairwise_judging import JudgedPairs
     from fairtrial.app.opinions import Opinions
+    from fairtrial.app.reports.accompanied import AccompaniedReport
 
 _NAMED = 3
 """Cases that a message names."""
@@ -40,6 +40,11 @@ def exp_compare(bench: Bench, request: Request) -> ComparisonReport | Accompanie
         UsageError: an option or an argument makes no sense, or a file cannot be written.
         StoreError: the store cannot be read.
     """
+    if request.document == Document() and request.picture == Plot():
+        return compared(bench, request)[1]
+    # Most comparisons are only read, and do without the modules that write.
+    from fairtrial.app.comparison_files import ComparisonFiles  # noqa: PLC0415
+
     files = ComparisonFiles.of(bench, request.document, request.picture)
     found, report = compared(bench, request)
     return report if files is None else files.beside(found, report)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from fairtrial.app.paths import user_path
-from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.schema.decoding import decode, unknown_name
 from fairtrial.schema.fields import JSON_OR_FILE, options_of
@@ -59,6 +58,9 @@ def _wanted_of(kind: type[Any], spec: Mapping[str, Any], path: Path) -> Mapping[
 
     What it does not take must still be what a spec may hold: a typing error is told everywhere.
     """
+    # 10 ms, and most commands are given no spec.
+    from fairtrial.app.requests.exp_run import Request as RunRequest  # noqa: PLC0415
+
     if kind is RunRequest:
         return spec
     known = {option.name for option in options_of(RunRequest)}

@@ -13,6 +13,8 @@ _LARGEST_STEPS = 4096
 _MOST_STEPS = 1e6
 _BLOCK = 1 << 13
 _TOLERANCE = 1e-7
+_PREFIX = 256
+"""Values that tell the lattice; the others are checked against it."""
 _DENOMINATORS: tuple[int, ...] = (*range(1, 65), 100)
 """Trials that pass rates are shares of, and scores with two decimals."""
 
@@ -61,17 +63,22 @@ def find_lattice(values: FloatArray) -> Lattice | None:
     if values.size == 0:
         return None
     per_unit = 1
-    for value in np.unique(np.abs(values[:256])):
-        denominator = _denominator(float(value))
+    for value in _sizes(values):
+        denominator = _denominator(value)
         if denominator is None:
             return None
         per_unit = math.lcm(per_unit, denominator)
         if per_unit > _LARGEST_STEPS:
             return None
     lattice = _on(values, per_unit)
-    if lattice is None and values.size > 256:
+    if lattice is None and values.size > _PREFIX:
         lattice = _widened(values, per_unit)
     return lattice
+
+
+def _sizes(values: FloatArray) -> list[float]:
+    # What numpy's `unique` returns, which would import its masked arrays for that.
+    return sorted(set(np.abs(values[:_PREFIX]).tolist()))
 
 
 def _denominator(value: float) -> int | None:
@@ -107,8 +114,8 @@ def _on(values: FloatArray, per_unit: int) -> Lattice | None:
 def _widened(values: FloatArray, per_unit: int) -> Lattice | None:
     """Return the lattice when values past the prefix need a finer step."""
     off = values[np.abs(values * per_unit - np.rint(values * per_unit)) > _TOLERANCE * per_unit]
-    for value in np.unique(np.abs(off[:256])):
-        denominator = _denominator(float(value))
+    for value in _sizes(off):
+        denominator = _denominator(value)
         if denominator is None:
             return None
         per_unit = math.lcm(per_unit, denominator)

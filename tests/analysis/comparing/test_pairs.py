@@ -175,3 +175,19 @@ def test_graders_without_scores_have_no_delta() -> None:
     (part,) = compare(side("a"), side("b"), rows).comparison.graders
     assert (part.delta.n, part.delta.estimate) == (0, None)
     assert grader([], {}, 0).binary
+
+
+@given(
+    st.integers(0, 150),
+    st.none() | st.integers(-3, 160),
+    st.none() | st.integers(-3, 160),
+    st.sampled_from([None, 1, 2, -1]),
+)
+def test_a_part_of_the_rows_is_a_part_of_all(
+    size: int, start: int | None, stop: int | None, step: int | None
+) -> None:
+    ids = [f"c{(7 * number) % 151:03}" for number in range(size)]
+    found = compared(dict.fromkeys(ids, (1, 1)), dict.fromkeys(ids, (0, 1))).comparison
+    part = found.rows[Change.BROKEN][start:stop:step]
+    assert [row.key.case_id for row in part] == sorted(ids)[start:stop:step]
+    assert [row.key.case_id for row in found.rows[Change.BROKEN]] == sorted(ids)

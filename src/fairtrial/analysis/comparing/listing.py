@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Mapping, Sequence
 from typing import overload
 
@@ -10,12 +11,16 @@ from fairtrial.model.case import CaseKey
 from fairtrial.model.columns import ArmColumns
 from fairtrial.model.comparison import LISTED, Change, RowChange, Side
 
+_Key = tuple[str, str]
+_FEW = 100
+"""So many first rows are picked out, without sorting all."""
+
 
 class Rows(Sequence[RowChange]):
     """Rows sorted by key. A report shows a few of a hundred thousand, so each is made late."""
 
     def __init__(
-        self, size: int, keys: Callable[[], Sequence[CaseKey]], make: Callable[[int], RowChange]
+        self, size: int, keys: Callable[[], Sequence[_Key]], make: Callable[[int], RowChange]
     ) -> None:
         self._size = size
         self._keys = keys
@@ -32,13 +37,20 @@ class Rows(Sequence[RowChange]):
     def __getitem__(self, at: slice) -> Sequence[RowChange]: ...
 
     def __getitem__(self, at: int | slice) -> RowChange | Sequence[RowChange]:
-        if self._order is None:
-            keys = self._keys()
-            self._order = sorted(range(self._size), key=keys.__getitem__)
-        chosen = self._order[at]
-        if isinstance(chosen, int):
-            return self._make(chosen)
-        return [self._make(number) for number in chosen]
+        if isinstance(at, int):
+            return self._make(self._sorted(None)[at])
+        forwards = (at.start or 0) >= 0 and (at.step or 1) > 0
+        return [self._make(number) for number in self._sorted(at.stop if forwards else None)[at]]
+
+    def _sorted(self, first: int | None) -> Sequence[int]:
+        """Return the numbers of the rows in order: all, or only so many of the first."""
+        if self._order is not None:
+            return self._order
+        keys = self._keys()
+        if first is not None and 0 <= first <= _FEW:
+            return heapq.nsmallest(first, range(self._size), key=keys.__getitem__)
+        self._order = sorted(range(self._size), key=keys.__getitem__)
+        return self._order
 
 
 def listed(pairs: Pairs, why_blocked: str | None) -> Mapping[Change, Rows]:
@@ -63,8 +75,8 @@ def same(pairs: Pairs) -> Rows:
 def _shared(pairs: Pairs, change: Change, why_blocked: str | None) -> Rows:
     positions = pairs.of(change)
 
-    def keys() -> Sequence[CaseKey]:
-        return [pairs.key(position) for position in positions]
+    def keys() -> Sequence[_Key]:
+        return _keys(pairs.rows.a, pairs.a.places[positions].tolist())
 
     def make(number: int) -> RowChange:
         return _row(pairs, int(positions[number]), change, why_blocked)
@@ -73,16 +85,19 @@ def _shared(pairs: Pairs, change: Change, why_blocked: str | None) -> Rows:
 
 
 def _alone(arm: ArmColumns, places: Sequence[int], change: Change) -> Rows:
-    def key(place: int) -> CaseKey:
-        return CaseKey(arm.case_ids[place], arm.conditions[place])
-
     def make(number: int) -> RowChange:
         place = places[number]
         here = side(arm, place)
         a, b = (None, here) if change is Change.NEW else (here, None)
-        return RowChange(key(place), change, a, b, arm.reasons[place])
+        key = CaseKey(arm.case_ids[place], arm.conditions[place])
+        return RowChange(key, change, a, b, arm.reasons[place])
 
-    return Rows(len(places), lambda: [key(place) for place in places], make)
+    return Rows(len(places), lambda: _keys(arm, places), make)
+
+
+def _keys(arm: ArmColumns, places: Sequence[int]) -> Sequence[_Key]:
+    ids, conditions = arm.case_ids, arm.conditions
+    return [(ids[place], conditions[place]) for place in places]
 
 
 def _row(pairs: Pairs, position: int, change: Change, why_blocked: str | None) -> RowChange:

@@ -12,6 +12,7 @@ from fairtrial.model.case import CaseKey
 from fairtrial.model.columns import ArmColumns, PairedRows
 from fairtrial.model.comparison import Change, FlipNoise
 from fairtrial.stats.arrays import FloatArray
+from fairtrial.stats.distinct import distinct_rows
 from fairtrial.stats.paired.fisher import fisher_mid_p
 from fairtrial.stats.trials import TrialSums, from_counts
 
@@ -160,18 +161,9 @@ def within_noise(passed_a: int, decided_a: int, passed_b: int, decided_b: int) -
 def flip_noise(pairs: Pairs) -> FlipNoise:
     """Return how many of the flips could be luck."""
     flips = np.concatenate([pairs.of(Change.FIXED), pairs.of(Change.BROKEN)])
-    shapes, counts = np.unique(
-        np.column_stack(
-            [
-                pairs.a.passed[flips],
-                pairs.a.decided[flips],
-                pairs.b.passed[flips],
-                pairs.b.decided[flips],
-            ]
-        ),
-        axis=0,
-        return_counts=True,
-    )
+    a, b = pairs.a, pairs.b
+    columns = [column[flips] for column in (a.passed, a.decided, b.passed, b.decided)]
+    shapes, counts = distinct_rows(columns)
     totals: dict[bool | None, int] = {True: 0, False: 0, None: 0}
     for shape, count in zip(shapes.tolist(), counts.tolist(), strict=True):
         totals[within_noise(*shape)] += count

@@ -146,6 +146,24 @@ class PairedRowsContract:
         back = store.experiments.paired_rows(*sides[::-1])
         assert (back.pairs, back.only_a) == (found.pairs[::-1], found.only_b)
 
+    def test_conditions_of_one_case_are_told_apart(self, store: Store) -> None:
+        """A row is a case under a condition: one side may lack a condition, or have another."""
+
+        def of(case_id: str, condition: str) -> Trial:
+            return a_trial(case_id, 1, key=TrialKey(case_id, condition, MAIN_ARM, 1))
+
+        a = _opened(store, 1, [of("c", "clean"), of("c", "attack"), of("d", "clean")])
+        b = _opened(store, 2, [of("d", "attack"), of("c", "attack")])
+        only = _opened(store, 3, [of("c", "attack")])
+        found = store.experiments.paired_rows((a.id, MAIN_ARM), (b.id, MAIN_ARM))
+        keys = [list(zip(arm.case_ids, arm.conditions, strict=True)) for arm in (found.a, found.b)]
+        for arm, places in enumerate(found.pairs):
+            assert [keys[arm][place] for place in places] == [("c", "attack")]
+        assert sorted(keys[0][place] for place in found.only_a) == [("c", "clean"), ("d", "clean")]
+        assert [keys[1][place] for place in found.only_b] == [("d", "attack")]
+        other = store.experiments.paired_rows((only.id, MAIN_ARM), (b.id, MAIN_ARM))
+        assert (len(other.pairs[0]), len(other.only_a), len(other.only_b)) == (1, 0, 1)
+
     def test_rows_that_lie_far_apart_are_found(self, store: Store) -> None:
         """An experiment that was resumed much later has others' rows between its own."""
         early = _opened(store, 1, [a_trial("first")])
