@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from fairtrial.ports import SettingsStore
+from fairtrial.ports import AnswerCache, CallStore, SettingsStore
 from fairtrial.store.opening import Store, open_store
+from fairtrial.testing.store.answers import AnswerCacheContract, Moment
+from fairtrial.testing.store.calls import CallStoreContract
 from fairtrial.testing.store.datasets import DatasetStoreContract
 from fairtrial.testing.store.experiments import ExperimentStoreContract
 from fairtrial.testing.store.facts import NOON
@@ -42,3 +44,17 @@ class TestSqlitePairedRows(PairedRowsContract):
     def store(self, tmp_path: Path) -> Iterator[Store]:
         with open_store(tmp_path, clock=lambda: NOON) as store:
             yield store
+
+
+class TestSqliteCalls(CallStoreContract):
+    @pytest.fixture
+    def calls(self, tmp_path: Path) -> Iterator[CallStore]:
+        with open_store(tmp_path, clock=lambda: NOON) as store:
+            yield store.calls
+
+
+class TestSqliteAnswers(AnswerCacheContract):
+    @pytest.fixture
+    def answers(self, tmp_path: Path, moment: Moment) -> Iterator[AnswerCache]:
+        with open_store(tmp_path, clock=moment) as store:
+            yield store.answers

@@ -5,14 +5,17 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
 from sqlalchemy.exc import OperationalError
 
 from fairtrial.model.errors import StoreError
+from fairtrial.model.task import Reused
 from fairtrial.store import versioning
 from fairtrial.store.database import Database
 from fairtrial.store.opening import open_store
@@ -31,15 +34,24 @@ def upgrade():
 """
 
 
-def _schema(path: Path) -> set[tuple[str, str, str]]:
-    """Return each table and index with the words of its definition in one order."""
+def _schema(path: Path) -> set[tuple[str, str, tuple[str, ...]]]:
+    """Return each table and index with the clauses of its definition in one order."""
     with closing(sqlite3.connect(path)) as connection:
         found = connection.execute("SELECT type, name, coalesce(sql, '') FROM sqlite_master")
-        return {(kind, name, " ".join(sorted(_clauses(sql)))) for kind, name, sql in found}
+        return {(kind, name, tuple(sorted(_clauses(sql)))) for kind, name, sql in found}
 
 
 def _clauses(sql: str) -> list[str]:
-    return [line.strip().rstrip(",") for line in sql.splitlines()]
+    """Cut a definition at its outer commas; a column that was added stands on a line's end."""
+    depth, clauses = 0, [""]
+    for sign in sql:
+        depth += {"(": 1, ")": -1}.get(sign, 0)
+        opens, closes = sign == "(" and depth == 1, sign == ")" and depth == 0
+        if opens or closes or (sign == "," and depth == 1):
+            clauses.append("")
+        else:
+            clauses[-1] += sign
+    return [" ".join(clause.split()) for clause in clauses]
 
 
 def _before_the_first(path: Path) -> None:
@@ -113,6 +125,57 @@ def test_a_migration_keeps_what_is_there(tmp_path: Path, monkeypatch: pytest.Mon
         assert connection.execute("SELECT * FROM alembic_version").fetchall() == [("9999",)]
     copies = [copy.name for copy in path.parent.glob("*.backup")]
     assert copies == [f"fairtrial.db.schema-{SCHEMA_VERSION}.backup"]
+
+
+def _at_0001(home: Path) -> Path:
+    """Make a store as the first schema's own migration makes it, with a trial on record."""
+    home.mkdir()
+    path = home / "fairtrial.db"
+    _before_the_first(path)
+    config = Config()
+    config.set_main_option("script_location", str(versioning.MIGRATIONS))
+    with closing(Database(path, 1)) as database, database.write(references=False) as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0001")
+    with closing(sqlite3.connect(path)) as connection:
+        connection.executescript(
+            """
+            INSERT INTO experiment VALUES (7, 'exp_01JOLD', 'old', 'bugs', 1, 'ab', '["main"]', 1,
+              1, '3', '{"graders": [{"name": "exact"}]}', '{}', 'cd', '{"fairtrial": "0.1",
+              "python": "3.12", "host": "h", "cwd": "/"}', 5, 'finished', NULL, 6, NULL);
+            INSERT INTO tally VALUES (7, 6, 1, 0, 0, 1, 0, 0.25, 1, 0.5);
+            INSERT INTO grader_tally VALUES (7, 0, 'exact', 1, 1, 1.0, 1);
+            INSERT INTO trial_row VALUES (9, 7, 'a', 'default', 'main', 1, 0, 0, 1.0, 1, 0.5, 0.25,
+              1, 0, 0, NULL, NULL);
+            INSERT INTO trial VALUES (9437185, 9, 7, 1, 'passed', NULL, NULL, 1.0, 5, 0.5, 1, '3',
+              0.25, NULL);
+            INSERT INTO score VALUES (9437185, 0, 0, 1.0, 1, NULL, 1, 1.0);
+            INSERT INTO trial_body VALUES (9437185, '{"output":"yes"}', NULL);
+            INSERT INTO setting VALUES ('pairwise:1', '{}', 5), ('baseline:x', '"exp_1"', 5);
+            """
+        )
+    return path
+
+
+def test_a_store_of_the_first_schema_keeps_its_trials(tmp_path: Path) -> None:
+    path = _at_0001(tmp_path / "home")
+    with open_store(path.parent) as store:
+        state = store.experiments.find("old")
+        assert state.totals.cost_usd == 0.25
+        assert (state.totals.grading_cost_usd, state.totals.reused) == (None, ())
+        (trial,) = store.experiments.trials("exp_01JOLD")
+        assert (trial.output, trial.grading_cost_usd, trial.reused) == ("yes", None, None)
+        assert trial.scores[0].cost_usd == 0.0
+        judged = replace(trial, grading_cost_usd=0.5, reused=Reused("cache", 1))
+        store.experiments.record("exp_01JOLD", [judged], NOON)
+        assert store.experiments.find("old").totals.grading_cost_usd == 0.5
+        assert (store.settings.get("baseline:x"), store.settings.get("pairwise:1")) == (
+            "exp_1",
+            None,
+        )
+    assert [copy.name for copy in path.parent.glob("*.backup")] == [
+        "fairtrial.db.schema-0001.backup"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -103,6 +103,27 @@ class Experiment:
 
 
 @dataclass(frozen=True, slots=True)
+class ReusedTotals:
+    """Model answers over an experiment's trials that were served again instead of asked for.
+
+    Attributes:
+        source: `cache` or `recording`.
+        trials: Trials that were served some.
+        calls: How many answers.
+        tokens: What their calls had read and written; None when none is known.
+        cost_usd: What they had cost: what was saved. None when none is known.
+        costed: How many of the trials say what was saved.
+    """
+
+    source: str
+    trials: int
+    calls: int
+    tokens: int | None
+    cost_usd: float | None
+    costed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Totals:
     """Counts over an experiment's recorded trials, kept as they land.
 
@@ -116,6 +137,9 @@ class Totals:
         cost_usd: Sum of the known costs; None when none is known.
         costed: How many trials reported a cost.
         duration_s: Sum of the trials' durations.
+        grading_cost_usd: Sum of the known costs of judges; None when none is known.
+        grading_costed: How many trials' grading has a known cost.
+        reused: What was served again, one a source.
     """
 
     passed: int = 0
@@ -127,6 +151,9 @@ class Totals:
     cost_usd: float | None = None
     costed: int = 0
     duration_s: float = 0.0
+    grading_cost_usd: float | None = None
+    grading_costed: int = 0
+    reused: tuple[ReusedTotals, ...] = ()
 
     @property
     def recorded(self) -> int:

@@ -119,6 +119,19 @@ class CallStore(Protocol):
         """Return the calls of one trial in their order."""
         ...
 
+    def prune(
+        self, now: datetime, older_than_s: float, *, recordings: bool = False
+    ) -> tuple[int, int]:
+        """Forget calls that began so long ago, with their payloads.
+
+        Those that belong to a trial are kept, unless `recordings` says otherwise: a replay may
+        still want them.
+
+        Returns:
+            How many were forgotten, and the bytes that this set free.
+        """
+        ...
+
     def next_number(self, session: str) -> int:
         """Return the number of a session's next call, from 1."""
         ...

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Collection
 from pathlib import Path
 
 from fairtrial.store.failures import damaged, translated
@@ -11,7 +12,7 @@ from fairtrial.store.failures import damaged, translated
 INLINE_LIMIT = 8 * 1024
 """A payload of up to this many bytes, compressed if need be, stays in the database."""
 
-# The first bytes of every zstd frame; no JSON text begins with them.
+# The first bytes of every zstd frame; no JSON text begins with them, and what does is compressed.
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 # Agent-like JSON shrinks to a third at up to 1 GB/s; higher levels gain little.
 _ZSTD_LEVEL = 3
@@ -28,14 +29,19 @@ class Blobs:
         self._folder = folder
 
     def pack(
-        self, payload: bytes, inline_limit: int = INLINE_LIMIT
+        self, payload: bytes, inline_limit: int = INLINE_LIMIT, plain_limit: int = INLINE_LIMIT
     ) -> tuple[bytes | None, str | None]:
         """Return how to keep a payload: bytes for the database, or the name of its new file.
+
+        Args:
+            payload: What to keep.
+            inline_limit: It stays in the database when it takes at most so many bytes compressed.
+            plain_limit: It is not compressed when it has at most so many bytes.
 
         Raises:
             StoreError: the file cannot be written.
         """
-        if len(payload) <= INLINE_LIMIT:
+        if len(payload) <= plain_limit and payload[:4] != _ZSTD_MAGIC:
             return payload, None
         small = _compress(payload)
         if len(small) <= inline_limit:
@@ -45,6 +51,32 @@ class Blobs:
         with translated(path):
             _write(path, small)
         return None, name
+
+    def keep_only(self, names: Collection[str]) -> int:
+        """Remove every file that is not named, and return their bytes.
+
+        No payload may be put on record meanwhile: the caller holds the write lock, and whoever
+        puts one on record under that lock packs it again if its file is gone.
+
+        Raises:
+            StoreError: a file cannot be removed.
+        """
+        removed = 0
+        with translated(self._folder):
+            for path in self._folder.glob("??/*.zst"):
+                if path.stem not in names:
+                    size = path.stat().st_size
+                    path.unlink(missing_ok=True)
+                    removed += size
+        return removed
+
+    def has(self, name: str) -> bool:
+        """Whether a payload's file is there."""
+        return self._path(name).exists()
+
+    def stored_bytes(self, inline: bytes | None, name: str | None) -> int:
+        """Return how many bytes a packed payload takes."""
+        return len(inline) if inline is not None else self._path(name or "").stat().st_size
 
     def unpack(self, inline: bytes | None, name: str | None) -> bytes:
         """Return the payload that `pack` kept.

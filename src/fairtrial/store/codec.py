@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from fairtrial.model.json import Json
+from fairtrial.model.task import Reused, Tokens
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -43,6 +44,19 @@ def from_json(data: bytes | str) -> Json:
     except msgspec.DecodeError:
         # The fast decoder refuses half a surrogate pair.
         return json.loads(data)
+
+
+def reused_of(text: str | None) -> Reused | None:
+    """Return what a trial reused, from the JSON text of it."""
+    if text is None:
+        return None
+    fields = from_json(text)
+    return Reused(**{**fields, "tokens": tokens_of(fields["tokens"])})
+
+
+def tokens_of(fields: Json) -> Tokens | None:
+    """Return tokens from the JSON object of them."""
+    return None if fields is None else Tokens(**fields)
 
 
 def _plain(value: Any) -> Json:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import get_close_matches
+from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Column, Connection, select
 
 from fairtrial.model.errors import NotFoundError
 from fairtrial.store.tables import experiment
@@ -31,37 +32,59 @@ def find_experiment(connection: Connection, ref: str) -> str:
         ).scalar_one_or_none()
         if exact is not None:
             return str(exact)
-    fitting = _with_prefix(connection, ref) if len(ref) >= _SHORTEST_PREFIX else []
-    if len(fitting) == 1:
-        return fitting[0]
+    fitting = with_id_prefix(connection, experiment.c.ref, _ID_PREFIX, ref)
     if fitting:
-        more = " and more" if len(fitting) > _SHOWN else ""
-        raise NotFoundError(
-            f"{ref} fits several experiments",
-            why=f"{', '.join(fitting[:_SHOWN])}{more}",
-            fix="give more of the id",
-        )
+        return the_one(ref, fitting, "experiments")
     names = connection.execute(
         select(experiment.c.name).order_by(experiment.c.ref.desc()).limit(_COMPARED)
     ).scalars()
     raise not_found("experiment", ref, list(dict.fromkeys(names)), "`fairtrial exp list`")
 
 
-def _with_prefix(connection: Connection, ref: str) -> list[str]:
-    """Return up to one more id than is shown; ULIDs are in capitals, users need not be."""
-    start = ref if ref.startswith(_ID_PREFIX) else _ID_PREFIX + ref
-    capitals = _ID_PREFIX + start.removeprefix(_ID_PREFIX).upper()
+def with_id_prefix(
+    connection: Connection, column: Column[Any], id_prefix: str, ref: str
+) -> list[str]:
+    """Return up to one more id than an error shows that begins with what a user typed.
+
+    ULIDs are in capitals, users need not be. What is too short to mean one fits none.
+    """
+    if len(ref) < _SHORTEST_PREFIX:
+        return []
+    start = ref if ref.startswith(id_prefix) else id_prefix + ref
+    capitals = id_prefix + start.removeprefix(id_prefix).upper()
     for prefix in dict.fromkeys((start, capitals)):
-        statement = (
-            select(experiment.c.ref)
-            .where(experiment.c.ref >= prefix, experiment.c.ref < prefix + "\U0010ffff")
-            .order_by(experiment.c.ref.desc())
-            .limit(_SHOWN + 1)
-        )
-        found = [str(ref) for ref in connection.execute(statement).scalars()]
+        found = with_prefix(connection, column, prefix)
         if found:
             return found
     return []
+
+
+def with_prefix(connection: Connection, column: Column[Any], prefix: str) -> list[str]:
+    """Return up to one more value than an error shows that begins with a prefix."""
+    statement = (
+        select(column)
+        .distinct()
+        .where(column >= prefix, column < prefix + "\U0010ffff")
+        .order_by(column.desc())
+        .limit(_SHOWN + 1)
+    )
+    return [str(found) for found in connection.execute(statement).scalars()]
+
+
+def the_one(ref: str, fitting: Sequence[str], kinds: str) -> str:
+    """Return the only id that fits.
+
+    Raises:
+        NotFoundError: several do.
+    """
+    if len(fitting) == 1:
+        return fitting[0]
+    more = " and more" if len(fitting) > _SHOWN else ""
+    raise NotFoundError(
+        f"{ref} fits several {kinds}",
+        why=f"{', '.join(fitting[:_SHOWN])}{more}",
+        fix="give more of the id",
+    )
 
 
 def not_found(kind: str, ref: str, names: Sequence[str], listing: str) -> NotFoundError:

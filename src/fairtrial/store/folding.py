@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple, TypeAlias
 
+from fairtrial.model.task import Reused
 from fairtrial.model.verdict import Verdict
 
 Decided: TypeAlias = tuple[int, int]
@@ -118,6 +119,34 @@ class GraderSum:
 
 
 @dataclass(slots=True)
+class ReuseSum:
+    """What a batch adds to the answers served again; the fields are columns in order."""
+
+    trials: int = 0
+    calls: int = 0
+    tokens: int = 0
+    tokened: int = 0
+    cost_usd: float = 0.0
+    costed: int = 0
+
+    def add(self, reused: Reused, sign: int = 1) -> None:
+        """Add what one trial reused; a negative sign takes it away."""
+        self.trials += sign
+        self.calls += sign * reused.calls
+        total = None if reused.tokens is None else reused.tokens.total
+        if total is not None:
+            self.tokens += sign * total
+            self.tokened += sign
+        if reused.cost_usd is not None:
+            self.cost_usd += sign * reused.cost_usd
+            self.costed += sign
+
+    def columns(self) -> tuple[object, ...]:
+        """Return the fields in the order of the columns."""
+        return (self.trials, self.calls, self.tokens, self.tokened, self.cost_usd, self.costed)
+
+
+@dataclass(slots=True)
 class ExperimentSum:
     """What a batch adds to an experiment's totals; `removed_…` as in `GraderSum`."""
 
@@ -129,11 +158,15 @@ class ExperimentSum:
     cost_usd: float = 0.0
     costed: int = 0
     duration_s: float = 0.0
+    grading_cost_usd: float = 0.0
+    grading_costed: int = 0
     removed_cost: float = 0.0
     removed_duration: float = 0.0
+    removed_grading: float = 0.0
     causes: dict[str, int] = field(default_factory=dict)
     outcomes: dict[Outcome, int] = field(default_factory=dict)
     graders: dict[int, GraderSum] = field(default_factory=dict)
+    reuses: dict[str, ReuseSum] = field(default_factory=dict)
 
     def change_row(self, arm: str, before: Decided | None, after: Decided) -> None:
         """Note how a row stood before and stands after; it is new when it stood nowhere."""
@@ -175,6 +208,23 @@ class ExperimentSum:
             self.cost_usd -= cost_usd
             self.costed -= 1
             self.removed_cost += abs(cost_usd)
+
+    def add_grading(self, cost_usd: float) -> None:
+        """Add what grading one trial cost."""
+        self.grading_cost_usd += cost_usd
+        self.grading_costed += 1
+
+    def remove_grading(self, cost_usd: float) -> None:
+        """Take what grading one trial cost away."""
+        self.grading_cost_usd -= cost_usd
+        self.grading_costed -= 1
+        self.removed_grading += abs(cost_usd)
+
+    def reuse(self, source: str) -> ReuseSum:
+        """Return the sums of answers served again from a source."""
+        if source not in self.reuses:
+            self.reuses[source] = ReuseSum()
+        return self.reuses[source]
 
     def add_cause(self, cause: str, trials: int) -> None:
         """Add trials that have this cause."""

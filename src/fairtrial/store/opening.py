@@ -12,8 +12,16 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
 
 from fairtrial.model.errors import StoreError
-from fairtrial.ports import DatasetStore, ExperimentStore, SettingsStore
+from fairtrial.ports import (
+    AnswerCache,
+    CallStore,
+    DatasetStore,
+    ExperimentStore,
+    SettingsStore,
+)
+from fairtrial.store.answers import SqlAnswerCache
 from fairtrial.store.blobs import Blobs
+from fairtrial.store.calls import SqlCallStore
 from fairtrial.store.database import Database
 from fairtrial.store.datasets import SqlDatasetStore
 from fairtrial.store.experiments import SqlExperimentStore
@@ -23,6 +31,9 @@ from fairtrial.store.versioning import create, ensure_current
 
 DATABASE_FILE = "fairtrial.db"
 BLOB_FOLDER = "blobs"
+# Apart from the blobs of datasets and trials, which are never removed.
+CALL_FOLDER = "call-blobs"
+ANSWER_FOLDER = "answer-blobs"
 
 
 def _utc_now() -> datetime:
@@ -37,6 +48,8 @@ class Store:
         datasets: Its datasets.
         experiments: Its experiments.
         settings: Its settings.
+        calls: The model calls that a proxy saw.
+        answers: Model answers that were kept.
     """
 
     def __init__(self, home: Path, database: Database, clock: Callable[[], datetime]) -> None:
@@ -46,6 +59,8 @@ class Store:
         self.datasets: DatasetStore = SqlDatasetStore(database, blobs, clock)
         self.experiments: ExperimentStore = SqlExperimentStore(database, blobs)
         self.settings: SettingsStore = SqlSettingsStore(database)
+        self.calls: CallStore = SqlCallStore(database, Blobs(home / CALL_FOLDER))
+        self.answers: AnswerCache = SqlAnswerCache(database, Blobs(home / ANSWER_FOLDER), clock)
 
     def close(self) -> None:
         """Close every connection; a transaction in another thread must have ended."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import (
@@ -20,14 +21,16 @@ from sqlalchemy import (
 )
 
 from fairtrial.model.case import CaseKey
+from fairtrial.model.json import Json
+from fairtrial.model.replay import ReplayNote
 from fairtrial.model.row import Row
 from fairtrial.model.score import Score
-from fairtrial.model.task import ProcessUsage, Tokens
+from fairtrial.model.task import ProcessUsage
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Cause, Verdict
 from fairtrial.ports import RowQuery, TrialFilter
 from fairtrial.store.blobs import Blobs
-from fairtrial.store.codec import from_json, from_micros
+from fairtrial.store.codec import from_json, from_micros, reused_of, tokens_of
 from fairtrial.store.database import Database
 from fairtrial.store.tables import (
     TRIALS_A_ROW,
@@ -228,23 +231,36 @@ class TrialReader:
 
     def _trial(self, found: Any, scores: tuple[Score, ...]) -> Trial:
         body = from_json(self._blobs.unpack(found.inline, found.blob))
-        tokens, process = body.get("tokens"), body.get("process")
+        process, replay = body.get("process"), body.get("replay")
         return Trial(
             key=TrialKey(found.case_id, found.condition, found.arm, found.number),
             verdict=Verdict(found.verdict),
             cause=None if found.cause is None else Cause(found.cause),
             reason=found.reason,
             score=found.score,
-            scores=scores,
+            scores=_judged(scores, body.get("judged", ())),
             output=body["output"],
             started_at=from_micros(found.started_at),
             duration_s=found.duration_s,
             tries=found.tries,
             seed=int(found.seed),
             cost_usd=found.cost_usd,
-            tokens=None if tokens is None else Tokens(**tokens),
+            tokens=tokens_of(body.get("tokens")),
             metrics=body.get("metrics", {}),
             spans=tuple(body.get("spans", ())),
             process=None if process is None else ProcessUsage(**process),
             at_fault=body.get("at_fault"),
+            grading_cost_usd=found.grading_cost_usd,
+            reused=reused_of(found.reused),
+            replay=None if replay is None else ReplayNote(**replay),
         )
+
+
+def _judged(scores: tuple[Score, ...], judged: Sequence[Mapping[str, Json]]) -> tuple[Score, ...]:
+    """Return scores with what a body keeps of some: their cost, and what led to them."""
+    if not judged:
+        return scores
+    told = list(scores)
+    for one in judged:
+        told[one["at"]] = replace(told[one["at"]], cost_usd=one["cost_usd"], detail=one["detail"])
+    return tuple(told)

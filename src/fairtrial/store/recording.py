@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from sqlalchemy.engine.interfaces import DBAPICursor
 
 from fairtrial.model.errors import NotFoundError
+from fairtrial.model.task import Reused
 from fairtrial.model.trial import Trial
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import to_json, to_micros, to_text
@@ -59,6 +60,15 @@ def _body(trial: Trial) -> bytes:
         body["process"] = trial.process
     if trial.tokens is not None:
         body["tokens"] = trial.tokens
+    if trial.replay is not None:
+        body["replay"] = trial.replay
+    judged = [
+        {"at": ordinal, "cost_usd": score.cost_usd, "detail": score.detail}
+        for ordinal, score in enumerate(trial.scores)
+        if score.cost_usd != 0.0 or score.detail is not None
+    ]
+    if judged:
+        body["judged"] = judged
     return to_json(body)
 
 
@@ -169,8 +179,12 @@ class _Batch:
                 str(trial.seed),
                 trial.cost_usd,
                 None if trial.tokens is None else trial.tokens.total,
+                trial.grading_cost_usd,
+                None if trial.reused is None else self._reused(trial.reused),
             )
         )
+        if trial.grading_cost_usd is not None:
+            self._sum.add_grading(trial.grading_cost_usd)
         self._bodies.append((trial_id, *body))
         for ordinal, score in enumerate(trial.scores):
             grader = self._graders.setdefault(score.grader, len(self._graders))
@@ -188,9 +202,13 @@ class _Batch:
                 )
             )
 
+    def _reused(self, reused: Reused) -> str:
+        self._sum.reuse(reused.source).add(reused)
+        return to_json(reused).decode()
+
     def _add_totals(self) -> None:
         total = self._sum
-        cost, duration = self._run.add_to_tally.first(
+        cost, duration, grading = self._run.add_to_tally.first(
             self._cursor,
             (
                 self._now,
@@ -202,10 +220,17 @@ class _Batch:
                 total.cost_usd,
                 total.costed,
                 total.duration_s,
+                total.grading_cost_usd,
+                total.grading_costed,
                 self._experiment,
             ),
         )
         self._superseder.settle(self._experiment, cost, duration)
+        self._superseder.settle_grading(self._experiment, grading)
+        self._run.add_to_reuse.run_many(
+            self._cursor,
+            [(self._experiment, source, *sums.columns()) for source, sums in total.reuses.items()],
+        )
         self._run.add_to_cause.run_many(
             self._cursor,
             [(self._experiment, cause, trials) for cause, trials in total.causes.items()],

@@ -12,6 +12,7 @@ from sqlalchemy import (
     case,
     delete,
     func,
+    literal_column,
     or_,
     select,
     update,
@@ -23,6 +24,7 @@ from fairtrial.store.tables import (
     experiment,
     grader_tally,
     outcome_tally,
+    reuse_tally,
     score,
     superseded,
     tally,
@@ -55,7 +57,10 @@ TALLY_SUMS = (
     "cost_usd",
     "costed",
     "duration_s",
+    "grading_cost_usd",
+    "grading_costed",
 )
+REUSE_SUMS = ("trials", "calls", "tokens", "tokened", "cost_usd", "costed")
 GRADER_SUMS = ("scored", "total", "value_sum", "passed")
 
 
@@ -84,7 +89,7 @@ class Statements:
         self.add_trial = self._insert(trial)
         self.add_score = self._insert(score)
         self.add_body = self._insert(trial_body)
-        # heartbeat, TALLY_SUMS, experiment; returns cost_usd, duration_s
+        # heartbeat, TALLY_SUMS, experiment; returns cost_usd, duration_s, grading_cost_usd
         self.add_to_tally = Prepared(
             update(tally)
             .values(
@@ -94,7 +99,7 @@ class Statements:
                 }
             )
             .where(tally.c.experiment_id == bindparam("experiment"))
-            .returning(tally.c.cost_usd, tally.c.duration_s),
+            .returning(tally.c.cost_usd, tally.c.duration_s, tally.c.grading_cost_usd),
             dialect,
             ["now", *(f"more_{name}" for name in TALLY_SUMS), "experiment"],
         )
@@ -102,6 +107,8 @@ class Statements:
         self.add_to_cause = self._add_to_cause()
         # experiment, arm, passed, failed, rows
         self.add_to_outcome = self._add_to_outcome()
+        # experiment, source, REUSE_SUMS
+        self.add_to_reuse = self._add_to_reuse()
         # experiment, position, grader, GRADER_SUMS; returns value_sum
         self.add_to_grader = self._add_to_grader()
         self._prepare_superseding()
@@ -140,6 +147,22 @@ class Statements:
         self.sum_rows = self._where(
             select(func.sum(trial_row.c.cost_usd), func.sum(trial_row.c.duration_s)),
             trial_row.c.experiment_id,
+        )
+        # experiment
+        self.sum_grading = Prepared(
+            select(func.coalesce(func.sum(trial.c.grading_cost_usd), literal_column("0.0")))
+            .join(trial_row, trial_row.c.id == trial.c.row_id)
+            .where(trial_row.c.experiment_id == bindparam("experiment")),
+            self._dialect,
+            ["experiment"],
+        )
+        # grading_cost_usd, experiment
+        self.set_grading_sum = Prepared(
+            update(tally)
+            .values(grading_cost_usd=bindparam("cost"))
+            .where(tally.c.experiment_id == bindparam("experiment")),
+            self._dialect,
+            ["cost", "experiment"],
         )
         # cost_usd, duration_s, experiment
         self.set_tally_sums = Prepared(
@@ -211,6 +234,14 @@ class Statements:
             set_={"rows": outcome_tally.c.rows + insert.excluded.rows},
         )
         return Prepared(statement, self._dialect, [column.name for column in outcome_tally.c])
+
+    def _add_to_reuse(self) -> Prepared:
+        insert = upsert_of(self._dialect, reuse_tally)
+        statement = insert.on_conflict_do_update(
+            index_elements=("experiment_id", "source"),
+            set_={name: reuse_tally.c[name] + insert.excluded[name] for name in REUSE_SUMS},
+        )
+        return Prepared(statement, self._dialect, ["experiment_id", "source", *REUSE_SUMS])
 
     def _add_to_grader(self) -> Prepared:
         insert = upsert_of(self._dialect, grader_tally)

@@ -13,6 +13,7 @@ from fairtrial.model.experiment import (
     Experiment,
     ExperimentState,
     Provenance,
+    ReusedTotals,
     Status,
     Totals,
 )
@@ -20,7 +21,7 @@ from fairtrial.model.json import Json
 from fairtrial.model.verdict import Cause
 from fairtrial.store.codec import from_json, from_micros, to_json, to_micros
 from fairtrial.store.owner import Owner, this_process
-from fairtrial.store.tables import cause_tally, experiment, tally
+from fairtrial.store.tables import cause_tally, experiment, reuse_tally, tally
 
 _TALLY_COLUMNS = [column for column in tally.c if column.name != "experiment_id"]
 STATE = select(experiment, *_TALLY_COLUMNS).join(tally, tally.c.experiment_id == experiment.c.id)
@@ -36,7 +37,30 @@ def states(connection: Connection, statement: Select[Any]) -> Sequence[Experimen
     )
     for row in connection.execute(counted):
         causes.setdefault(row.experiment_id, {})[Cause(row.cause)] = row.trials
-    return [_state(row, causes.get(row.id, {})) for row in found]
+    reused = _reused(connection, [row.id for row in found])
+    return [_state(row, causes.get(row.id, {}), reused.get(row.id, ())) for row in found]
+
+
+def _reused(
+    connection: Connection, experiments: Sequence[int]
+) -> dict[int, tuple[ReusedTotals, ...]]:
+    statement = (
+        select(reuse_tally)
+        .where(reuse_tally.c.experiment_id.in_(experiments), reuse_tally.c.trials > 0)
+        .order_by(reuse_tally.c.source)
+    )
+    reused: dict[int, tuple[ReusedTotals, ...]] = {}
+    for row in connection.execute(statement):
+        one = ReusedTotals(
+            source=row.source,
+            trials=row.trials,
+            calls=row.calls,
+            tokens=row.tokens if row.tokened else None,
+            cost_usd=row.cost_usd if row.costed else None,
+            costed=row.costed,
+        )
+        reused[row.experiment_id] = (*reused.get(row.experiment_id, ()), one)
+    return reused
 
 
 def columns_of(opened: Experiment) -> dict[str, Any]:
@@ -94,7 +118,9 @@ def _alive(status: Status, text: str | None) -> bool | None:
     return None if owner is None else owner.alive()
 
 
-def _state(found: Any, causes: Mapping[Cause, int]) -> ExperimentState:
+def _state(
+    found: Any, causes: Mapping[Cause, int], reused: tuple[ReusedTotals, ...]
+) -> ExperimentState:
     status = Status(found.status)
     return ExperimentState(
         experiment=Experiment(
@@ -125,6 +151,9 @@ def _state(found: Any, causes: Mapping[Cause, int]) -> ExperimentState:
             cost_usd=found.cost_usd if found.costed else None,
             costed=found.costed,
             duration_s=found.duration_s,
+            grading_cost_usd=found.grading_cost_usd if found.grading_costed else None,
+            grading_costed=found.grading_costed,
+            reused=reused,
         ),
         heartbeat_at=from_micros(found.heartbeat_at),
         finished_at=None if found.finished_at is None else from_micros(found.finished_at),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy.engine.interfaces import DBAPICursor
 
-from fairtrial.store.codec import to_json
+from fairtrial.store.codec import reused_of, to_json
 from fairtrial.store.folding import Decided, ExperimentSum, RowSum, TrialFacts
 from fairtrial.store.statements import Statements
 from fairtrial.store.tables import TRIALS_A_ROW, score, trial
@@ -52,6 +52,11 @@ class Superseder:
         self._run.delete_body.run(self._cursor, (trial_id,))
         self._run.delete_trial.run(self._cursor, (trial_id,))
         self._sum.remove(old["verdict"], old["cause"], old["duration_s"], old["cost_usd"])
+        if old["grading_cost_usd"] is not None:
+            self._sum.remove_grading(old["grading_cost_usd"])
+        reused = reused_of(old["reused"])
+        if reused is not None:
+            self._sum.reuse(reused.source).add(reused, -1)
         for row in scores:
             self._sum.grader(row["grader"]).remove(row["value"], passed=row["passed"])
         self.rows.add(old["row_id"])
@@ -72,6 +77,12 @@ class Superseder:
         ):
             sums = self._run.sum_rows.first(self._cursor, (experiment,))
             self._run.set_tally_sums.run(self._cursor, (*sums, experiment))
+
+    def settle_grading(self, experiment: int, cost: float) -> None:
+        """Do the same for what grading cost."""
+        if _cancelled(self._sum.removed_grading, cost):
+            found = self._run.sum_grading.first(self._cursor, (experiment,))
+            self._run.set_grading_sum.run(self._cursor, (found[0], experiment))
 
     def settle_grader(self, experiment: int, position: int, value_sum: float) -> None:
         """Do the same for a grader's sum."""

@@ -26,11 +26,14 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = "0001"
+SCHEMA_VERSION = "0002"
 """The newest migration; versions sort as text."""
 
 TRIALS_A_ROW = 1 << 20
 """A trial's id is its row's id times this, plus its number: one integer is the whole key."""
+
+TOKEN_PARTS = ("input", "output", "cache_read", "cache_write", "reasoning")
+"""The fields of `Tokens`; each has a column."""
 
 metadata = MetaData()
 
@@ -167,6 +170,24 @@ tally = Table(
     _amount("cost_usd"),
     _count("costed"),
     _amount("duration_s"),
+    Column("grading_cost_usd", Float, nullable=False, server_default=text("0")),
+    Column("grading_costed", Integer, nullable=False, server_default=text("0")),
+)
+
+# Model answers that trials did not ask for again, by where they came from.
+reuse_tally = Table(
+    "reuse_tally",
+    metadata,
+    _parent("experiment_id", "experiment.id"),
+    _word("source"),
+    _count("trials"),
+    _count("calls"),
+    Column("tokens", BigInteger, nullable=False),
+    _count("tokened"),
+    _amount("cost_usd"),
+    _count("costed"),
+    PrimaryKeyConstraint("experiment_id", "source", name="reuse_tally_pk"),
+    sqlite_with_rowid=False,
 )
 
 cause_tally = Table(
@@ -273,6 +294,9 @@ trial = Table(
     Column("seed", Text, nullable=False),
     Column("cost_usd", Float),
     Column("tokens", BigInteger),
+    Column("grading_cost_usd", Float),
+    # What was served again, as JSON.
+    Column("reused", Text),
     Index(
         "trial_cause",
         "experiment_id",
@@ -296,7 +320,7 @@ score = Table(
     sqlite_with_rowid=False,
 )
 
-# Output, metrics, spans, process and tokens as one JSON object.
+# Output, metrics, spans, process, tokens and what judges said at length, as one JSON object.
 trial_body = Table(
     "trial_body",
     metadata,
@@ -327,4 +351,102 @@ superseded = Table(
     Column("inline", LargeBinary),
     Column("blob", String),
     Index("superseded_trial", "row_id", "number"),
+)
+
+# The model calls that a proxy saw; what is filtered and sorted.
+model_call = Table(
+    "model_call",
+    metadata,
+    _id(),
+    _word("ref"),
+    Column("session", _SORTED_TEXT),
+    _count("number"),
+    Column("api", _SORTED_TEXT),
+    _word("method"),
+    Column("path", Text, nullable=False),
+    Column("upstream", Text, nullable=False),
+    Column("model", _SORTED_TEXT),
+    Column("status", Integer),
+    Column("problem", Text),
+    Column("failed", Boolean, nullable=False),
+    Column("streamed", Boolean, nullable=False),
+    Column("started_at", BigInteger, nullable=False),
+    Column("first_byte_s", Float),
+    _amount("duration_s"),
+    Column("has_tokens", Boolean, nullable=False),
+    *(Column(f"tokens_{part}", BigInteger) for part in TOKEN_PARTS),
+    Column("cost_usd", Float),
+    Column("canonical", _SORTED_TEXT),
+    Column("served_from", _SORTED_TEXT),
+    Column("agent", _SORTED_TEXT),
+    # The experiment's ref: a call may be on record before its experiment is.
+    Column("experiment", _SORTED_TEXT),
+    Column("case_id", _SORTED_TEXT),
+    Column("condition", _SORTED_TEXT),
+    Column("arm", _SORTED_TEXT),
+    Column("trial", Integer),
+    UniqueConstraint("ref", name="model_call_ref"),
+    Index("model_call_failed", "ref", sqlite_where=text("failed")),
+    Index("model_call_started", "started_at"),
+    Index("model_call_session", "session", "number", sqlite_where=text("session IS NOT NULL")),
+    Index(
+        "model_call_trial",
+        "experiment",
+        "case_id",
+        "condition",
+        "arm",
+        "trial",
+        "number",
+        sqlite_where=text("experiment IS NOT NULL"),
+    ),
+)
+
+# Headers as JSON; the bodies are in pieces.
+model_call_body = Table(
+    "model_call_body",
+    metadata,
+    Column("call_id", _ID, ForeignKey("model_call.id"), primary_key=True, autoincrement=False),
+    Column("headers", LargeBinary, nullable=False),
+)
+
+# Each request of an agent repeats most of the one before, so a body is cut into pieces and each
+# piece is kept once.
+piece = Table(
+    "piece",
+    metadata,
+    _id(),
+    Column("digest", LargeBinary, nullable=False),
+    Column("inline", LargeBinary),
+    Column("blob", String),
+    UniqueConstraint("digest", name="piece_digest"),
+)
+
+# The pieces of a call's request (part 0) and response (part 1), in order.
+call_piece = Table(
+    "call_piece",
+    metadata,
+    _parent("call_id", "model_call.id"),
+    _count("part"),
+    _count("position"),
+    _parent("piece_id", "piece.id"),
+    PrimaryKeyConstraint("call_id", "part", "position", name="call_piece_pk"),
+    Index("call_piece_piece", "piece_id"),
+    sqlite_with_rowid=False,
+)
+
+# Answers of models, by the hash of the whole question.
+kept_answer = Table(
+    "kept_answer",
+    metadata,
+    _id(),
+    _word("key"),
+    _word("provider"),
+    _word("model"),
+    Column("bytes", BigInteger, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    Column("used_at", BigInteger, nullable=False),
+    Column("inline", LargeBinary),
+    Column("blob", String),
+    UniqueConstraint("key", name="kept_answer_key"),
+    Index("kept_answer_used", "used_at"),
 )

@@ -21,9 +21,10 @@ from fairtrial.model.experiment import (
     Totals,
 )
 from fairtrial.model.json import Json
+from fairtrial.model.replay import ReplayNote
 from fairtrial.model.row import Row
 from fairtrial.model.score import Score
-from fairtrial.model.task import ProcessUsage, Tokens
+from fairtrial.model.task import ProcessUsage, Reused, Tokens
 from fairtrial.model.trial import MAIN_ARM, Trial, TrialKey
 from fairtrial.model.verdict import Cause, Verdict
 from fairtrial.ports import RowQuery, TrialFilter
@@ -35,35 +36,7 @@ from fairtrial.testing.store.facts import (
     assert_aggregates,
     rows_of,
 )
-
-_VERDICTS = st.sampled_from(["passed", "failed", "undecided"])
-_AMOUNTS = st.one_of(st.none(), st.sampled_from([0.0, 0.1, 0.3, 2.5, 1e6]))
-
-
-@st.composite
-def _any_trial(draw: st.DrawFn) -> Trial:
-    verdict = draw(_VERDICTS)
-    graders = draw(st.lists(st.sampled_from(["exact", "judge"]), unique=True))
-    scores = []
-    for grader in sorted(graders):
-        value = draw(_AMOUNTS)
-        scores.append(Score(grader, value, None if value is None else value >= 0.5))
-    key = TrialKey(
-        draw(st.sampled_from(["a", "b"])),
-        draw(st.sampled_from(["default", "attack"])),
-        draw(st.sampled_from([MAIN_ARM, "candidate"])),
-        draw(st.integers(1, 3)),
-    )
-    return a_trial(
-        verdict=verdict,
-        key=key,
-        cause=draw(st.sampled_from([None, *Cause])),
-        reason=draw(st.sampled_from([None, "why", "because"])),
-        score=draw(_AMOUNTS),
-        scores=tuple(scores),
-        duration_s=draw(st.sampled_from([0.0, 0.1, 3.0, 1e5])),
-        cost_usd=draw(_AMOUNTS),
-    )
+from fairtrial.testing.store.strategies import any_trial
 
 
 class ExperimentStoreContract:
@@ -159,7 +132,7 @@ class ExperimentStoreContract:
             cause=Cause.GRADER,
             scores=(
                 Score("judge", 0.25, passed=False, reason="☃", required=False, weight=0.5),
-                Score("exact", None, None, "crashed"),
+                Score("exact", None, None, "crashed", cost_usd=None, detail=[1, {"a": "☃"}]),
                 Score("late", 1.0, passed=True),
             ),
             output={"z": ["half a pair: \ud83d", 2**70, 1e300], "a": None},
@@ -170,6 +143,9 @@ class ExperimentStoreContract:
             metrics={"steps": 3.0},
             spans=({"name": "think", "ms": 5},),
             process=ProcessUsage(None, 9, 0.5, 1_000_000, "killed"),
+            grading_cost_usd=0.5,
+            reused=Reused("cache", 2, Tokens(input=4), None),
+            replay=ReplayNote(recorded=3, served=2, live=1, diverged_at=3, why="changed"),
         )
         store.experiments.record(experiment.id, [trial], NOON)
         assert list(store.experiments.trials(experiment.id)) == [trial]
@@ -262,7 +238,7 @@ class ExperimentStoreContract:
             HealthCheck.differing_executors,
         ],
     )
-    @given(batches=st.lists(st.lists(_any_trial(), max_size=6), max_size=6))
+    @given(batches=st.lists(st.lists(any_trial(), max_size=6), max_size=6))
     def test_aggregates_always_equal_a_recomputation(
         self, store: Store, batches: Sequence[Sequence[Trial]]
     ) -> None:

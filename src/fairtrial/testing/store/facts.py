@@ -7,10 +7,16 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from fairtrial.model.case import CaseKey
-from fairtrial.model.experiment import Experiment, GraderTotals, Provenance, Totals
+from fairtrial.model.experiment import (
+    Experiment,
+    GraderTotals,
+    Provenance,
+    ReusedTotals,
+    Totals,
+)
 from fairtrial.model.row import Row
 from fairtrial.model.score import Score
 from fairtrial.model.trial import MAIN_ARM, Trial, TrialKey
@@ -84,6 +90,7 @@ def totals_of(trials: Sequence[Trial]) -> Totals:
     rows = rows_of(trials)
     verdicts = Counter(trial.verdict for trial in trials)
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
+    grading = [trial.grading_cost_usd for trial in trials if trial.grading_cost_usd is not None]
     return Totals(
         passed=verdicts[Verdict.PASSED],
         failed=verdicts[Verdict.FAILED],
@@ -94,7 +101,32 @@ def totals_of(trials: Sequence[Trial]) -> Totals:
         cost_usd=sum(costs) if costs else None,
         costed=len(costs),
         duration_s=sum(trial.duration_s for trial in trials),
+        grading_cost_usd=sum(grading) if grading else None,
+        grading_costed=len(grading),
+        reused=reused_totals_of(trials),
     )
+
+
+def reused_totals_of(trials: Sequence[Trial]) -> tuple[ReusedTotals, ...]:
+    """Return what trials were served again by source, by the definition."""
+    totals = []
+    all_reused = [trial.reused for trial in trials if trial.reused is not None]
+    for source in sorted({reused.source for reused in all_reused}):
+        own = [reused for reused in all_reused if reused.source == source]
+        counts = [reused.tokens.total for reused in own if reused.tokens is not None]
+        tokens = [count for count in counts if count is not None]
+        costs = [reused.cost_usd for reused in own if reused.cost_usd is not None]
+        totals.append(
+            ReusedTotals(
+                source=source,
+                trials=len(own),
+                calls=sum(reused.calls for reused in own),
+                tokens=sum(tokens) if tokens else None,
+                cost_usd=sum(costs) if costs else None,
+                costed=len(costs),
+            )
+        )
+    return tuple(totals)
 
 
 def rows_of(trials: Sequence[Trial]) -> list[Row]:
@@ -148,7 +180,10 @@ def assert_aggregates(
     """Assert that all that is kept about an experiment is what its trials say."""
     assert list(store.trials(experiment.id)) == sorted(trials, key=lambda trial: trial.key)
     assert store.recorded_keys(experiment.id) == {trial.key for trial in trials}
-    _assert_close(store.find(experiment.id).totals, totals_of(trials))
+    totals, expected_totals = store.find(experiment.id).totals, totals_of(trials)
+    for told, reused in zip(totals.reused, expected_totals.reused, strict=True):
+        _assert_close(told, reused)
+    _assert_close(replace(totals, reused=()), replace(expected_totals, reused=()))
     rows = rows_of(trials)
     for kept, expected in zip(
         store.rows(experiment.id, RowQuery(limit=len(rows) + 1)), rows, strict=True
@@ -163,7 +198,10 @@ def assert_aggregates(
     assert store.outcome_counts(experiment.id) == outcomes
 
 
-def _assert_close(kept: Totals | Row | GraderTotals, expected: Totals | Row | GraderTotals) -> None:
+_Facts: TypeAlias = Totals | ReusedTotals | Row | GraderTotals
+
+
+def _assert_close(kept: _Facts, expected: _Facts) -> None:
     for name in expected.__slots__:
         value = getattr(expected, name)
         told = getattr(kept, name)
