@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairtrial.analysis.cases import PairedCases, paired_scores, paired_trials
-from fairtrial.analysis.paired import extra_columns, paired
+from fairtrial.analysis.paired import Ci, extra_columns, paired
 from fairtrial.model.delta import Direction
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.paired.bootstrap import bootstrap_mean
@@ -106,11 +106,22 @@ def test_asking_for_an_interval() -> None:
     assert paired(cases, ci="guarded-t").difference.method == "guarded t"
     boot = paired(cases, ci="bootstrap")
     assert boot.interval == bootstrap_mean(cases.d).interval
+
     assert "(exact)" in boot.difference.reason
     with pytest.raises(ArgumentError, match=r"^ci: tango"):
         paired(_several(), ci="tango")
     with pytest.raises(ArgumentError, match="no known interval"):
         paired(cases, ci="wald")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("ci", ["t", "bootstrap"])
+def test_equal_differences_are_no_certainty(ci: Ci) -> None:
+    for a, b in ((1, 1), (0, 1)):
+        cases = paired_trials(from_counts([a] * 30, [1] * 30), from_counts([b] * 30, [1] * 30))
+        found = paired(cases, ci=ci)
+        assert found.interval is None
+        assert found.verdict is Direction.INCONCLUSIVE
+        assert "spread is unknown, not zero" in found.difference.reason
 
 
 def test_a_verdict_needs_interval_and_test() -> None:

@@ -104,6 +104,8 @@ def test_a_margin_decides(fairtrial: Command) -> None:
     worse = fairtrial("exp", "compare", "cand", "base", "--margin", "0.05")
     assert worse.code == ExitCode.NEGATIVE
     assert "A loss of 0.05 cannot be ruled out" in worse.out
+    small = fairtrial("exp", "compare", "cand", "base", "--margin", "0.95").out
+    assert "It may ship all the same: The arms are the same within 0.95" in small
     both = fairtrial("exp", "compare", "cand", "base", "--margin", "0.05", "--gate", "--json")
     assert both.json["decision"]["outcome"] == "hold"
 

@@ -154,10 +154,14 @@ def _automatic(cases: PairedCases, counts: PairedCounts | None, level: float) ->
 
 def _bootstrapped(cases: PairedCases, level: float, seed: int) -> PairedDifference:
     found = bootstrap_mean(cases.d, clusters=cases.clusters, level=level, seed=seed)
-    reason = found.reason.rstrip(".") or f"it was asked for ({found.method})"
+    interval, reason = found.interval, found.reason.rstrip(".")
+    if interval is not None and interval.lower == interval.upper:
+        # Whatever is redrawn from equal differences is equal again: that is no certainty.
+        interval, reason = None, "all differences are equal, so their spread is unknown, not zero"
+    reason = reason or f"it was asked for ({found.method})"
     return PairedDifference(
         found.estimate,
-        found.interval,
+        interval,
         None,
         found.n,
         found.clusters,

@@ -39,6 +39,16 @@ def test_no_difference_is_not_certainty() -> None:
     assert "8.8 points worse to 8.8 points better" in text
 
 
+def test_an_interval_that_equal_cases_do_not_have_is_no_certainty() -> None:
+    for a, gap in ((1, "none"), (0, "100.0 points better")):
+        base, cand = cases([a] * 30, 1), cases([1] * 30, 1)
+        for ci in ("t", "bootstrap"):
+            assert compared(base, cand, ci=ci).comparison.sentence == (
+                f"Not decided: the gap between cand and base is the same in 30 cases ({gap}), and "
+                "the interval that was asked for says nothing of such cases; another one does."
+            )
+
+
 def test_one_case_proves_nothing() -> None:
     for decided in (1, 3):
         assert sentence([0], [decided], decided) == (

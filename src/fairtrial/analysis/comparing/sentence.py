@@ -24,11 +24,17 @@ def sentence(found: Comparison, *, selected: bool = False) -> str:
             "and such cases pass more often the next time with no change at all."
         )
     delta = found.delta
-    if delta.estimate is None or delta.lower is None or delta.upper is None or delta.clusters < 2:
+    if delta.estimate is None or delta.clusters < 2:
         where = ", all in one cluster" if delta.n > 1 else ""
         return (
             f"Too little to tell: {b} and {a} share {_cases(delta)} with a verdict{where}, "
             "and that proves nothing."
+        )
+    if delta.lower is None or delta.upper is None:
+        gap = "none" if delta.estimate == 0.0 else _signed(delta.estimate)
+        return (
+            f"Not decided: the gap between {b} and {a} is the same in {_cases(delta)} ({gap}), and "
+            "the interval that was asked for says nothing of such cases; another one does."
         )
     if delta.verdict is Direction.INCONCLUSIVE:
         return _undecided(found, (delta.estimate, delta.lower, delta.upper))

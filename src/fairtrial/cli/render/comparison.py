@@ -118,12 +118,16 @@ def _with_outcome(word: str, found: Comparison, decision: Decision) -> str:
     sentence = found.sentence
     if decision.outcome is Outcome.HOLD and found.delta.verdict is Direction.BETTER:
         return f"{word}. {sentence} It is held all the same: {decision.reasons[0]}"
+    if decision.outcome is Outcome.SHIP and found.delta.verdict is Direction.WORSE:
+        return f"{word}. {sentence} It may ship all the same: {decision.reasons[0]}"
     if decision.outcome is not Outcome.NO_VERDICT:
         return f"{word}. {sentence}"
     if sentence.startswith(word):
         return sentence
     # "No verdict. B is better than A" would contradict itself.
-    return f"{word}: {decision.reasons[0]}. As far as it goes, {sentence}"
+    named = sentence.startswith((found.a.label, found.b.label))
+    rest = sentence if named else sentence[0].lower() + sentence[1:]
+    return f"{word}: {decision.reasons[0]}. As far as it goes, {rest}"
 
 
 def _outcome(decision: Decision) -> tuple[str, str]:
