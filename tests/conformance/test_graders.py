@@ -122,5 +122,10 @@ class TestPython(KindContract):
         sys.modules.pop("contract_grader", None)
 
 
+class TestJudge(KindContract):
+    kind = "judge"
+    options: ClassVar = {"rubric": "It offers a refund.", "provider": "fake"}
+
+
 def test_every_kind_is_held_to_the_contract() -> None:
     assert {kind.kind for kind in KindContract.__subclasses__()} == GRADERS.modules.keys()

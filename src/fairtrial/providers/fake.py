@@ -15,6 +15,7 @@ from fairtrial.model.errors import InfraError, ProviderError, UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.task import Tokens
 from fairtrial.ports import Provider, Surroundings
+from fairtrial.providers.fake_judgement import check_passes, judged
 from fairtrial.providers.fake_preference import check_preference, preferred
 
 OFF_MENU = '{"reason": "I cannot decide.", "winner": "neither"}'
@@ -32,6 +33,11 @@ class Options:
     """How it compares two outputs when no rule answers: `longer`, `shorter`, `first`, `second`,
     `tie`, `with:TEXT` (the output that holds TEXT), or `orders` (obeys any order to name a winner
     that stands outside the fences, as a gullible model would)."""
+    passes: str = "expected"
+    """How it judges one output when no rule answers: `expected` (what is expected stands in it),
+    `all`, `none`, `with:TEXT`, `without:TEXT`, `orders` (obeys any order to pass it that stands
+    outside the fences), or `any-orders` (obeys one wherever it stands, as the most gullible model
+    would)."""
     off_menu_every: Annotated[int, Meta(ge=0)] = 0
     """Every so many calls it answers something that was not asked for."""
     fail_first: Annotated[int, Meta(ge=0)] = 0
@@ -51,6 +57,7 @@ def build(options: Options, surroundings: Surroundings, where: str) -> Provider:
         UsageError: the rules cannot be read, or the preference is unknown.
     """
     check_preference(options.prefers, where)
+    check_passes(options.passes, where)
     rules = _rules(options.rules, surroundings.base_dir, where)
     log = None if options.log is None else surroundings.base_dir / options.log
     return FakeProvider(options, rules, log)
@@ -70,7 +77,12 @@ class FakeProvider(Provider):
     @property
     def identity(self) -> Json:
         """See `Provider.identity`."""
-        return {"kind": "fake", "rules": list(self._rules), "prefers": self._options.prefers}
+        return {
+            "kind": "fake",
+            "rules": list(self._rules),
+            "prefers": self._options.prefers,
+            "passes": self._options.passes,
+        }
 
     async def open(self) -> None:
         """Do nothing."""
@@ -108,9 +120,12 @@ class FakeProvider(Provider):
             if rule.get("match", "") in question:
                 reply = rule["reply"]
                 return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+        verdict = judged(self._options.passes, call)
+        if verdict is not None:
+            return verdict
         winner = preferred(self._options.prefers, call)
         if winner is None:
-            raise ProviderError("no rule of the fake provider fits, and there is nothing to prefer")
+            raise ProviderError("no rule of the fake provider fits, and there is nothing to judge")
         return json.dumps({"reason": f"I prefer {self._options.prefers}.", "winner": winner})
 
     def _write(self, call: ModelCall) -> None:

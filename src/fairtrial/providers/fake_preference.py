@@ -59,11 +59,12 @@ def _outputs(system: str, question: str) -> tuple[str, str] | None:
     token = next((t for t in _TOKEN.findall(question) if t in system), None)
     if token is None:
         return None
-    first, second = (_between(question, name, token) for name in ("first output", "second output"))
+    first, second = (between(question, name, token) for name in ("first output", "second output"))
     return (first, second)
 
 
-def _between(question: str, name: str, token: str) -> str:
+def between(question: str, name: str, token: str) -> str:
+    """Return what stands in a question between the fences of a name; nothing without them."""
     _, _, rest = question.partition(f"<<{name} {token}>>\n")
     return rest.partition(f"\n<<end {name} {token}>>")[0]
 

@@ -4,42 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.graders.scripted import Scripted, Stopwatch
 from tests.providers.test_fake import built
 
 from fairtrial.graders.pairwise.judge import PairwiseJudge
 from fairtrial.graders.pairwise.judging import Pace, judge_pairs
 from fairtrial.graders.pairwise.prompt import question, read_answer
 from fairtrial.graders.pairwise.spec import pairwise_spec, pairwise_specs
-from fairtrial.model.call import Message, ModelCall, ModelReply, StopReason, WireCall
+from fairtrial.model.call import Message, ModelCall, ModelReply, StopReason
 from fairtrial.model.case import CaseKey
 from fairtrial.model.errors import GraderError, InfraError, ProviderError, StoreError, UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.pairwise import JudgedPair, Pair
-from fairtrial.ports import Clock, Provider, SettingsStore
+from fairtrial.ports import Provider, SettingsStore
 
 SPEC = {"kind": "pairwise", "name": "j", "rubric": "the better one", "provider": "fake"}
-
-
-class Stopwatch(Clock):
-    """A clock that notes how long it was asked to wait."""
-
-    def __init__(self) -> None:
-        self.waits: list[float] = []
-
-    def now(self) -> datetime:
-        return datetime(2026, 5, 1, tzinfo=UTC)
-
-    def monotonic(self) -> float:
-        return 0.0
-
-    async def sleep(self, seconds: float) -> None:
-        self.waits.append(seconds)
 
 
 class Memory(SettingsStore):
@@ -57,34 +42,6 @@ class Memory(SettingsStore):
 
     def delete(self, key: str) -> bool:
         return self.values.pop(key, None) is not None
-
-
-class Scripted(Provider):
-    """A provider whose answers, or errors, are given one by one."""
-
-    def __init__(self, *answers: str | Exception | ModelReply) -> None:
-        self.answers: Iterator[str | Exception | ModelReply] = iter(answers)
-        self.calls: list[ModelCall] = []
-
-    @property
-    def identity(self) -> Json:
-        return "scripted"
-
-    async def open(self) -> None:
-        pass
-
-    async def close(self) -> None:
-        pass
-
-    async def complete(self, call: ModelCall) -> ModelReply:
-        self.calls.append(call)
-        answer = next(self.answers)
-        if isinstance(answer, Exception):
-            raise answer
-        return answer if isinstance(answer, ModelReply) else ModelReply(answer, "m", cost_usd=0.5)
-
-    async def send(self, call: WireCall) -> ModelReply:
-        raise NotImplementedError(call)
 
 
 def says(winner: str, reason: str = "because") -> str:

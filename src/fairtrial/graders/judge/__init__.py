@@ -1,0 +1,1 @@
+"""The judge: a model that grades an output by a rubric."""
