@@ -34,8 +34,8 @@ def test_a_document_keeps_the_decision_and_the_report(pair: Command, folder: Pat
     assert found.code == found.json["exit_code"] == 1
     assert found.json["schema"] == "fairtrial.comparison/1"
     assert found.json["files"] == [
-        {"format": "junit", "path": str(folder / "r.xml")},
-        {"format": "svg", "path": str(folder / "p.svg")},
+        {"format": "junit", "path": str(folder / "r.xml"), "text": None},
+        {"format": "svg", "path": str(folder / "p.svg"), "text": None},
     ]
     suite = ET.parse(folder / "r.xml").getroot()[0]  # noqa: S314  # our own
     assert suite.attrib["tests"] == "20"
@@ -47,6 +47,8 @@ def test_without_a_file_the_document_is_what_is_printed(pair: Command) -> None:
     rows = [json.loads(line) for line in told.out.splitlines()]
     assert len(rows) == 20
     assert pair(*COMPARE, "--gate", "--to", "jsonl", "-o", "-").out == told.out
+    (file,) = pair(*COMPARE, "--gate", "--to", "jsonl", "--json").json["files"]
+    assert file == {"format": "jsonl", "path": None, "text": told.out}
     assert pair(*COMPARE, "--to", "markdown", "--marker", "pr 7").out.startswith(
         "<!-- fairtrial:pr-7 -->\n"
     )

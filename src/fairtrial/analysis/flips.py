@@ -39,8 +39,8 @@ class Flips:
     def describe(self) -> str:
         """Return the flips in words."""
         return (
-            f"{self.fixed.size} cases fixed and {self.broken.size} broken of {self.n}; the "
-            f"baseline solved {self.solved_baseline}, the candidate {self.solved_candidate}."
+            f"{self.fixed.size:,} cases fixed and {self.broken.size:,} broken of {self.n:,}; the "
+            f"baseline solved {self.solved_baseline:,}, the candidate {self.solved_candidate:,}."
         )
 
 

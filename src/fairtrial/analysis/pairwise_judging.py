@@ -158,6 +158,6 @@ def judges_gate(judged: JudgedPairs, *, alpha: float = 0.05) -> Decision:
 def _too_little(finding: PairwiseFinding) -> str:
     reason = next(iter(finding.undecided), "there is no pair to judge")
     return (
-        f"judge {finding.spec.name} gave both answers for {finding.judged} of "
-        f"{len(finding.pairs)} pairs: {reason}"
+        f"judge {finding.spec.name} gave both answers for {finding.judged:,} of "
+        f"{len(finding.pairs):,} pairs: {reason}"
     )

@@ -73,7 +73,7 @@ def _measured_floor(bench: Bench, plan: Plan) -> Noise | None:
 
 
 def _floor(kept: StoredFloor) -> Noise:
-    size = f"{kept.floor.cases} cases with {kept.floor.trials:g} trials a run"
+    size = f"{kept.floor.cases:,} cases with {kept.floor.trials:g} trials a run"
     text = f"the noise floor that exp aa measured ({' and '.join(kept.experiments)}), {size}"
     rate = min(kept.floor.flip_rate, MOST_FLIPS)
     return Noise(rate, "experiment", text, kept.experiments[0])
@@ -95,5 +95,7 @@ def _components(bench: Bench, experiment: Experiment) -> VarianceComponents | No
 
 
 def _noise(experiment: Experiment, found: VarianceComponents, flip_rate: float) -> Noise:
-    text = f"from {experiment.name} ({experiment.id}), {found.n} cases with {found.trials:g} trials"
+    text = (
+        f"from {experiment.name} ({experiment.id}), {found.n:,} cases with {found.trials:g} trials"
+    )
     return Noise(min(flip_rate, MOST_FLIPS), "experiment", text, experiment.id)

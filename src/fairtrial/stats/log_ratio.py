@@ -49,11 +49,11 @@ class PairedChange:
         if self.scale == "ratio":
             low, high = (100.0 * (end - 1.0) for end in (self.interval.lower, self.interval.upper))
             return (
-                f"B is {100.0 * (self.estimate - 1.0):+.2f} % against A over {self.n} pairs, "
+                f"B is {100.0 * (self.estimate - 1.0):+.2f} % against A over {self.n:,} pairs, "
                 f"plausibly between {low:+.2f} % and {high:+.2f} %."
             )
         return (
-            f"B is {self.estimate:+.4g} against A over {self.n} pairs, plausibly "
+            f"B is {self.estimate:+.4g} against A over {self.n:,} pairs, plausibly "
             f"{self.interval.describe()}."
         )
 

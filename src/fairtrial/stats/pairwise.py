@@ -70,9 +70,9 @@ class Pairwise:
     def describe(self) -> str:
         """Return the comparison in words."""
         text = (
-            f"B wins {self.wins} cases, loses {self.losses} and ties {self.ties} of {self.n}; "
-            f"with equally good arms a split this uneven would come up {self.test.p_mid:.2g} of "
-            f"the time (sign test, mid-p)."
+            f"B wins {self.wins:,} cases, loses {self.losses:,} and ties {self.ties:,} of "
+            f"{self.n:,}; with equally good arms a split this uneven would come up "
+            f"{self.test.p_mid:.2g} of the time (sign test, mid-p)."
         )
         return " ".join([text, *(f"Beware: {warning}." for warning in self.warnings)])
 

@@ -87,7 +87,9 @@ class SuiteValue:
         if self.estimate is None:
             return f"{self.name} is undefined: {self.reason}."
         spread = "" if self.interval is None else f", plausibly {self.interval.describe()}"
-        return f"{self.name} is {self.estimate:.4g} over {self.n} of {self.n_total} cases{spread}."
+        return (
+            f"{self.name} is {self.estimate:.4g} over {self.n:,} of {self.n_total:,} cases{spread}."
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class PassMetrics:
         """Return the metrics in words."""
         values = [*self.at.values(), *self.hat.values()]
         return " ".join(
-            [*(v.describe() for v in values), f"{self.flaky} of {self.n} cases are flaky."]
+            [*(v.describe() for v in values), f"{self.flaky:,} of {self.n:,} cases are flaky."]
         )
 
 

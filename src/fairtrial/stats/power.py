@@ -91,7 +91,7 @@ class SampleSize:
     def describe(self) -> str:
         """Return the size in words."""
         return (
-            f"{self.n} cases are needed to see a difference of {self.effect:g} in "
+            f"{self.n:,} cases are needed to see a difference of {self.effect:g} in "
             f"{100 * self.power:g} % of runs, at a false-alarm rate of {100 * self.alpha:g} %."
         )
 
@@ -148,7 +148,7 @@ class SmallestEffect:
         if self.effect is None:
             return f"The smallest visible difference is unknown: {self.reason}."
         return (
-            f"With {self.n} cases a run sees a difference of {self.effect:.3g} in "
+            f"With {self.n:,} cases a run sees a difference of {self.effect:.3g} in "
             f"{100 * self.power:g} % of tries; smaller ones are mostly missed."
         )
 

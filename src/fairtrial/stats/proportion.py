@@ -43,7 +43,7 @@ class Rate:
             return f"No pass rate: {self.reason}."
         low, high = 100 * self.interval.lower, 100 * self.interval.upper
         return (
-            f"{100 * self.estimate:.1f} % of {self.n} cases passed; the rate behind it is "
+            f"{100 * self.estimate:.1f} % of {self.n:,} cases passed; the rate behind it is "
             f"plausibly between {low:.1f} % and {high:.1f} % ({self.method})."
         )
 

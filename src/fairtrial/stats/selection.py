@@ -24,7 +24,7 @@ class ApparentGain:
     def describe(self) -> str:
         """Return the gain in words."""
         return (
-            f"Rerunning the cases that failed all of {self.trials} trials would pass "
+            f"Rerunning the cases that failed all of {self.trials:,} trials would pass "
             f"{100 * self.estimate:.0f} % of them without any change: the selecting run was "
             "unlucky on some."
         )

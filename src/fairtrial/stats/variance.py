@@ -47,7 +47,7 @@ class VarianceComponents:
             "verdict flips. "
         )
         return (
-            f"{flips}Over {self.n} cases the variance between trials of one case is "
+            f"{flips}Over {self.n:,} cases the variance between trials of one case is "
             f"{self.within:.3g}"
             + ("." if self.between is None else f", between cases {self.between:.3g}.")
         )

@@ -116,3 +116,12 @@ def test_no_shared_case_is_too_few() -> None:
 def test_rules_are_checked(rules: dict[str, float], argument: str) -> None:
     with pytest.raises(ArgumentError, match=f"^{argument}: "):
         ShipRules(**rules)  # type: ignore[arg-type]
+
+
+def test_large_counts_are_written_as_elsewhere() -> None:
+    held = ship_gate(*_arms(30_000, 2_000, 1_500, 0, 1))
+    assert held.outcome is Outcome.HOLD
+    words = " ".join((*held.reasons, *held.advice))
+    assert "2,000 fixed against 1,500 broken" in words
+    assert "1,500 of the 31,500 cases that the baseline solved" in words
+    assert "with 1,500 broken you would need 3,159 fixed, there are 2,000" in words

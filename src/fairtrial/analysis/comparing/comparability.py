@@ -170,7 +170,7 @@ def _regression_to_the_mean(chosen: Input, chooser: Input, shared: int) -> Probl
     return Problem(
         f"{chosen.label} ran only the cases that {chooser.label} failed: with no change at all, "
         f"about {100 * low:.0f} to {100 * high:.0f} % of them would pass by luck "
-        f"({low * shared:.0f} to {high * shared:.0f} of {shared})",
+        f"({low * shared:,.0f} to {high * shared:,.0f} of {shared:,})",
         fix=f"run {chooser.label} on the same cases again, and compare with that run",
     )
 

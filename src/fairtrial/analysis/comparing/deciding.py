@@ -37,7 +37,7 @@ def gate(found: Compare, rules: ShipRules) -> Decision:
     single = min(float(baseline.trials.min()), float(candidate.trials.min())) < 2.0
     if baseline.n < (needed if single else 2):
         reason = (
-            f"{baseline.n} cases are too few: with none broken it takes {needed} fixed to ship"
+            f"{baseline.n:,} cases are too few: with none broken it takes {needed:,} fixed to ship"
             if single
             else "one case is too few to tell a gain from luck"
         )
@@ -58,7 +58,7 @@ def gate(found: Compare, rules: ShipRules) -> Decision:
         if more:
             advice = (
                 *advice,
-                f"you would need {more} more cases fixed in every trial, and no more broken",
+                f"you would need {more:,} more cases fixed in every trial, and no more broken",
             )
     return _held_if_selected(
         replace(decision, evidence={**_evidence(found), **decision.evidence}, advice=advice), found

@@ -154,7 +154,7 @@ def _one_trial(arms: tuple[TrialSums, TrialSums], changed: Flips, rules: ShipRul
     advice = []
     if not gains:
         need = fewest_fixes(broken, rules.harm_weight, rules.alpha)
-        advice.append(f"with {broken} broken you would need {need} fixed, there are {fixed}")
+        advice.append(f"with {broken:,} broken you would need {need:,} fixed, there are {fixed:,}")
     advice += _flaky_advice(arms[0], rules)
     return _Findings(
         gains,

@@ -35,10 +35,6 @@ class AccompaniedReport:
         return next((found for found in self.documents if found.path is None), None)
 
     def json(self) -> dict[str, Json]:
-        """Return the report as one JSON object, with where its files are."""
+        """Return the report as one JSON object, with its files; what has none is there as text."""
         facts: dict[str, Json] = self.report.json()
-        files = [
-            {"format": found.format, "path": None if found.path is None else str(found.path)}
-            for found in self.documents
-        ]
-        return {**facts, "files": files}
+        return {**facts, "files": [found.facts() for found in self.documents]}

@@ -32,6 +32,10 @@ class DocumentReport(Informing):
     path: Path | None
 
     def json(self) -> dict[str, Json]:
+        """Return the report as one JSON object."""
+        return {"schema": self.schema, **self.facts()}
+
+    def facts(self) -> dict[str, Json]:
         """Return where the document is, or the document itself when it has no file."""
         text = None
         if self.path is None:
@@ -39,7 +43,6 @@ class DocumentReport(Informing):
             self.write(stream)
             text = stream.getvalue()
         return {
-            "schema": self.schema,
             "format": self.format,
             "path": str(self.path) if self.path else None,
             "text": text,

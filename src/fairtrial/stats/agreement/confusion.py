@@ -73,7 +73,7 @@ class Confusion:
         """Return the comparison in words."""
         if not self.n:
             return "The judge and people have no case in common."
-        parts = [f"The judge agrees with people on {self.tp + self.tn} of {self.n} cases."]
+        parts = [f"The judge agrees with people on {self.tp + self.tn:,} of {self.n:,} cases."]
         for what, share, interval in (
             ("good", self.tpr, self.tpr_interval),
             ("bad", self.tnr, self.tnr_interval),

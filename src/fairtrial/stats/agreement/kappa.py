@@ -49,7 +49,7 @@ class Agreement:
         spread = "" if self.interval is None else f", plausibly {self.interval.describe()}"
         return (
             f"Of the agreement that chance does not explain, {self.raters} raters reach "
-            f"{100 * self.estimate:.0f} % on {self.n} cases ({self.method}{spread})."
+            f"{100 * self.estimate:.0f} % on {self.n:,} cases ({self.method}{spread})."
         )
 
 

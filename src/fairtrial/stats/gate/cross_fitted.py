@@ -50,7 +50,7 @@ class CrossFittedGain:
         if self.t is None:
             return f"The net gain cannot be tested: {self.reason}."
         return (
-            f"The candidate is worth {self.total:+.1f} fixes over {self.n} cases, one break "
+            f"The candidate is worth {self.total:+,.1f} fixes over {self.n:,} cases, one break "
             f"counting as {self.harm_weight:g} fixes; with no net gain a result this good would "
             f"come up {self.p:.2g} of the time (one-sided)."
         )

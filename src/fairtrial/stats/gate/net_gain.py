@@ -40,7 +40,7 @@ class NetGain:
         if self.n == 0:
             return "No case was fixed or broken, so there is no gain to show."
         return (
-            f"{self.fixed} fixed against {self.broken} broken, one break counting as "
+            f"{self.fixed:,} fixed against {self.broken:,} broken, one break counting as "
             f"{self.harm_weight:g} fixes: with no net gain, at least this many fixes would come "
             f"up {self.p_mid:.2g} of the time (one-sided mid-p)."
         )
@@ -123,7 +123,7 @@ class BreakShare:
         if self.share is None or self.upper is None:
             return f"No share of broken cases: {self.reason}."
         return (
-            f"{self.broken} of the {self.solved} cases that the baseline solved are broken "
+            f"{self.broken:,} of the {self.solved:,} cases that the baseline solved are broken "
             f"({100.0 * self.share:.1f} %); the true share is at most {100.0 * self.upper:.1f} % "
             f"with {100.0 * self.level:g} % confidence."
         )

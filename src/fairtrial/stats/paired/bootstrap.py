@@ -65,7 +65,7 @@ class Bootstrap:
         exactly = "exactly" if self.method == "exact" else "on a fine grid"
         how = exactly if self.draws == 0 else f"from {self.draws} draws with seed {self.seed}"
         return (
-            f"The mean is {self.estimate:+.4g}; redrawing the {self.clusters} units {how} puts "
+            f"The mean is {self.estimate:+.4g}; redrawing the {self.clusters:,} units {how} puts "
             f"it {self.interval.describe()}.{' ' + self.reason if self.reason else ''}"
         )
 

@@ -40,7 +40,7 @@ class McNemar:
         if self.n == 0:
             return "No case changed between the arms, so there is nothing to test (p = 1)."
         return (
-            f"{self.fixed} fixed against {self.broken} broken: if a change were as likely to "
+            f"{self.fixed:,} fixed against {self.broken:,} broken: if a change were as likely to "
             f"break a case as to fix it, a split this uneven would come up {self.p_mid:.2g} of "
             f"the time (McNemar, mid-p; exact p {self.p_exact:.2g})."
         )

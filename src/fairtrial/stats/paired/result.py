@@ -46,9 +46,9 @@ class PairedDifference:
         if self.estimate is None:
             return f"No difference can be given: {self.reason}."
         cases = (
-            f"{self.n} cases"
+            f"{self.n:,} cases"
             if self.clusters == self.n
-            else (f"{self.n} cases in {self.clusters} clusters")
+            else (f"{self.n:,} cases in {self.clusters:,} clusters")
         )
         words = [f"Over {cases} the candidate scores {self.estimate:+.4g} on average."]
         if self.interval is None:

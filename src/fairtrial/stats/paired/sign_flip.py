@@ -53,9 +53,9 @@ class SignFlip:
     def describe(self) -> str:
         """Return the test in words."""
         return (
-            f"If the two arms were interchangeable, each of the {self.clusters} differences could "
-            f"as well have had the other sign; {self.p_mid:.2g} of all sign patterns are at least "
-            f"as one-sided as this one (sign-flip test, mid-p, {self.method})."
+            f"If the two arms were interchangeable, each of the {self.clusters:,} differences "
+            f"could as well have had the other sign; {self.p_mid:.2g} of all sign patterns are at "
+            f"least as one-sided as this one (sign-flip test, mid-p, {self.method})."
         )
 
 

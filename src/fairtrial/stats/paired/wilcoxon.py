@@ -43,7 +43,7 @@ class Wilcoxon:
     def describe(self) -> str:
         """Return the test in words."""
         return (
-            f"Ranked by size, the {self.n} differences that are not zero lean to one side; "
+            f"Ranked by size, the {self.n:,} differences that are not zero lean to one side; "
             f"with signs handed out by luck that happens {self.p:.2g} of the time "
             f"(Wilcoxon signed-rank, {self.method})."
         )

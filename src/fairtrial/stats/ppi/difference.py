@@ -93,7 +93,7 @@ class CorrectedDifference:
 
     def describe(self) -> str:
         """Return the difference in words."""
-        labels = f"{self.labels_baseline} and {self.labels_candidate} human labels"
+        labels = f"{self.labels_baseline:,} and {self.labels_candidate:,} human labels"
         judge = f"The judge alone says {self.judge_only:+.4g}"
         if self.estimate is None or self.interval is None:
             return f"{judge}; it cannot be corrected by {labels}: {self.reason}."

@@ -50,7 +50,7 @@ class PpiMean:
             else f"It is plausibly {self.interval.describe()}."
         )
         return (
-            f"The judge alone says {self.judge_only:.4g}; corrected by {self.n} human labels it "
+            f"The judge alone says {self.judge_only:.4g}; corrected by {self.n:,} human labels it "
             f"is {self.estimate:.4g}. {spread}"
         )
 
