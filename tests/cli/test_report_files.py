@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -39,6 +40,34 @@ def test_a_document_keeps_the_decision_and_the_report(pair: Command, folder: Pat
     ]
     suite = ET.parse(folder / "r.xml").getroot()[0]  # noqa: S314  # our own
     assert suite.attrib["tests"] == "20"
+
+
+@pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs the streams in /dev")
+def test_a_stream_is_written_to_and_never_replaced(pair: Command, folder: Path) -> None:
+    plain = pair(*COMPARE, "--to", "jsonl").out
+    reader, writer = os.pipe()
+    assert pair(*COMPARE, "--to", "jsonl", "-o", f"/dev/fd/{writer}").code == 0
+    os.close(writer)
+    with os.fdopen(reader, encoding="utf-8") as stream:
+        assert stream.read() == plain
+    (folder / "link").symlink_to("target")
+    assert pair(*COMPARE, "--to", "jsonl", "-o", "link").code == 0
+    assert (folder / "link").is_symlink()
+    assert (folder / "target").read_text(encoding="utf-8") == plain
+    (folder / "loop").symlink_to("loop")
+    assert pair(*COMPARE, "--to", "jsonl", "-o", "loop").code in (0, 64)
+    if Path("/dev/full").is_char_device():
+        full = pair(*COMPARE, "--to", "html", "-o", "/dev/full")
+        assert full.code == 64
+        assert "No space left" in full.err
+        assert Path("/dev/full").is_char_device()
+
+
+def test_a_picture_that_cannot_be_written_names_its_option(pair: Command, folder: Path) -> None:
+    (folder / "p.svg").mkdir()
+    told = pair(*COMPARE, "--plot", "p.svg")
+    assert told.code == 64
+    assert "fix: give another --plot" in told.err
 
 
 def test_without_a_file_the_document_is_what_is_printed(pair: Command) -> None:

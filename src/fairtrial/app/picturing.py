@@ -85,8 +85,8 @@ def written(drawing: Drawing, path: Path) -> DocumentReport:
     """
     svg = drawing.document()
     if path.suffix.lower() == ".svg":
-        return document("svg", lambda stream: stream.write(svg), path)
+        return document("svg", lambda stream: stream.write(svg), path, "--plot")
     from fairtrial.interchange.pictures.png import png  # noqa: PLC0415  # an optional extra
 
     content = png(svg, str(path))
-    return document("png", lambda stream: stream.buffer.write(content), path)
+    return document("png", lambda stream: stream.buffer.write(content), path, "--plot")

@@ -50,21 +50,41 @@ class DocumentReport(Informing):
 
 
 def document(
-    document_format: str, write: Callable[[TextIO], object], path: Path | None
+    document_format: str,
+    write: Callable[[TextIO], object],
+    path: Path | None,
+    flag: str = "--output",
 ) -> DocumentReport:
     """Return a document; one with a path is written now, and replaces the file only when whole.
+
+    Args:
+        document_format: Its format.
+        write: Writes it to a stream.
+        path: Its file; None for standard output.
+        flag: The option that named the file.
 
     Raises:
         UsageError: the file cannot be written.
     """
     if path is not None:
         try:
-            _write_whole(path, write)
+            if _is_device(path):
+                with path.open("w", encoding="utf-8", newline="") as stream:
+                    write(stream)
+            else:
+                _write_whole(Path(os.path.realpath(path)), write)
         except OSError as error:
             raise UsageError(
-                f"cannot be written: {error.strerror}", where=str(path), fix="give another --output"
+                f"cannot be written: {error.strerror}", where=str(path), fix=f"give another {flag}"
             ) from None
     return DocumentReport(document_format, write, path)
+
+
+def _is_device(path: Path) -> bool:
+    """Return whether a path is a stream such as /dev/stdout, which a file must not replace."""
+    if path.is_relative_to("/dev") and not path.is_relative_to("/dev/shm"):  # noqa: S108  # no file of ours
+        return True
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 def _write_whole(path: Path, write: Callable[[TextIO], object]) -> None:
