@@ -312,3 +312,30 @@ def test_two_runs_at_once_share_one_store(fairtrial: Command, numbers: str) -> N
         (n, 400) for n in ("one", "two", "three")
     }
     assert numbers
+
+
+BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "\n".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.usefixtures("numbers")
+@pytest.mark.parametrize(
+    ("name", "content", "told"),
+    [
+        ("s.yaml", BOMB, "its aliases stand for more than 1,000,000 values"),
+        ("s.yaml", "a: &a [*a]", "its aliases stand for more than"),
+        ("s.json", b"{\xff}", "is not UTF-8 text\n  why: byte 0xff at offset 1"),
+    ],
+)
+def test_a_spec_that_cannot_be_gone_through(
+    fairtrial: Command, folder: Path, name: str, content: str | bytes, told: str
+) -> None:
+    (folder / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    for words in (("exp", "run", name), ("exp", "compare", "a", "b", "--pairwise", name)):
+        done = fairtrial(*words)
+        assert done.code == ExitCode.USAGE
+        assert told in done.err
+    (folder / "d.json").mkdir(exist_ok=True)
+    assert "cannot be read: Is a directory" in fairtrial("exp", "run", "d.json").err

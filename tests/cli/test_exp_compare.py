@@ -136,6 +136,9 @@ def test_options_of_the_gate_need_it(fairtrial: Command, flag: str) -> None:
         (("base", "base"), "A and B are the same experiment"),
         (("base", "nowhere"), "there is no experiment nowhere"),
         (("base", "cand:other"), "cand has no arm other"),
+        (("base", "cand:"), "cand has no arm (empty)"),
+        (("base", "cand", "--gate", "--lambda", "inf"), "--lambda: expected float <= 1000000.0"),
+        (("base", "cand", "--pairwise", "judge"), "why: this is 'judge'"),
         (("base", "nowhere:other"), "there is no experiment nowhere"),
         (("base", "cand", "--verdict", "seq"), "sequential attempts"),
         (("base", "cand", "--margin", "0"), "--margin"),
@@ -154,7 +157,7 @@ def test_an_interval_that_does_not_fit(fairtrial: Command) -> None:
         run(fairtrial, name, range(5), "--trials", "2")
     done = fairtrial("exp", "compare", "base", "cand", "--ci", "tango")
     assert done.code == ExitCode.USAGE
-    assert "tango needs pass/fail cases with one trial an arm" in done.err
+    assert "--ci: tango needs pass/fail cases with one trial an arm" in done.err
     assert fairtrial("exp", "compare", "base", "cand", "--ci", "bootstrap").code == ExitCode.OK
 
 

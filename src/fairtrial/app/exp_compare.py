@@ -82,9 +82,8 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
     try:
         found = compare(a, b, rows, force=request.force, clusters=clusters, ci=request.ci)
     except ArgumentError as error:
-        raise UsageError(
-            str(error), where="--ci", fix="leave it out for the one that fits"
-        ) from None
+        why = str(error).removeprefix("ci: ")
+        raise UsageError(why, where="--ci", fix="leave it out for the one that fits") from None
     judged, people = opinions.on(found, (a, b)) if opinions else (None, None)
     decision = combined(_decisions(found, request, rules, judged))
     return found, ComparisonReport(
@@ -141,30 +140,29 @@ def _decisions(
 def _found(bench: Bench, ref: str) -> tuple[ExperimentState, str]:
     """Return the experiment and the arm that `EXPERIMENT` or `EXPERIMENT:ARM` names."""
     store = bench.store.experiments
-    name, colon, arm = ref.rpartition(":")
+    name, colon, after = ref.rpartition(":")
+    arm: str | None = None
     try:
         state = store.find(ref)
-        arm = ""
     except NotFoundError:
         if not colon:
             raise
-        state = store.find(name)
+        state, arm = store.find(name), after
     experiment = state.experiment
     if experiment.measured:
         raise UsageError(
             f"{experiment.name} measures commands and has no verdicts to compare",
             fix=f"read it with: fairtrial exp show {experiment.id}",
         )
-    if not arm and len(experiment.arms) == 1:
+    if arm is None and len(experiment.arms) == 1:
         return state, experiment.arms[0]
     if arm in experiment.arms:
         return state, arm
-    arms = ", ".join(experiment.arms)
-    raise UsageError(
-        f"{experiment.name} has no arm {arm}" if arm else f"{experiment.name} has several arms",
-        why=f"its arms: {arms}",
-        fix=f"say which: {experiment.name}:{experiment.arms[-1]}",
-    )
+    why = f"its arms: {', '.join(experiment.arms)}"
+    fix = f"say which: {experiment.name}:{experiment.arms[-1]}"
+    if arm is None:
+        raise UsageError(f"{experiment.name} has several arms", why=why, fix=fix)
+    raise NotFoundError(f"{experiment.name} has no arm {arm or '(empty)'}", why=why, fix=fix)
 
 
 def _labels(a: tuple[ExperimentState, str], b: tuple[ExperimentState, str]) -> tuple[str, str]:

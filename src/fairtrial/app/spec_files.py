@@ -15,6 +15,7 @@ from fairtrial.schema.fields import JSON_OR_FILE, options_of
 
 SUFFIXES = (".json", ".yaml", ".yml", ".toml")
 _CASES = (".csv", ".jsonl", ".tsv")
+_MOST_VALUES = 1_000_000
 
 
 def build_request(kind: type[Any], given: Mapping[str, Any], cwd: Path) -> Any:
@@ -115,8 +116,14 @@ def read_document(path: Path) -> Any:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise NotFoundError("no such file", where=str(path)) from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"cannot be read: {error}", where=str(path)) from None
+    except OSError as error:
+        raise UsageError(f"cannot be read: {error.strerror}", where=str(path)) from None
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            "is not UTF-8 text",
+            where=str(path),
+            why=f"byte {error.object[error.start]:#04x} at offset {error.start:,}",
+        ) from None
     try:
         return parser(text)
     except (RecursionError, ValueError) as error:
@@ -131,9 +138,25 @@ def _yaml(text: str) -> Any:
     import yaml  # noqa: PLC0415  # only YAML files need it
 
     try:
-        return yaml.safe_load(text)
+        value = yaml.safe_load(text)
     except yaml.YAMLError as error:
         raise ValueError(str(error)) from None
+    _refuse_endless(value)
+    return value
+
+
+def _refuse_endless(value: Any) -> None:
+    """Refuse what aliases make too large to go through: a few lines can hold billions of values."""
+    left, seen = [value], 0
+    while left:
+        part = left.pop()
+        seen += 1
+        if seen + len(left) > _MOST_VALUES:
+            raise ValueError(f"its aliases stand for more than {_MOST_VALUES:,} values")
+        if isinstance(part, dict):
+            left.extend(part.values())
+        elif isinstance(part, list):
+            left.extend(part)
 
 
 _PARSERS: Mapping[str, Callable[[str], Any]] = {

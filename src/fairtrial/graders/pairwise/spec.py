@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -47,8 +48,9 @@ def pairwise_spec(value: Json, where: str) -> PairwiseSpec:
     """
     if not isinstance(value, Mapping):
         raise UsageError(
-            "a pairwise judge is a JSON object or a file that holds one",
+            "a pairwise judge is a JSON object, or a .json, .yaml or .toml file that holds one",
             where=where,
+            why=f"this is {reprlib.repr(value)}",
             fix=f"write it like {EXAMPLE}",
         )
     if value.get("kind") != KIND:
