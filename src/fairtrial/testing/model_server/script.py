@@ -69,20 +69,19 @@ class ScriptedRequest:
 
     @property
     def tool_names(self) -> tuple[str, ...]:
-        """The names of the tools it offers; those in a namespace as `namespace.name`."""
+        """The names of the tools it offers; `space.name` in a namespace but `functions`."""
         return tuple(name for name, _ in self.tools)
 
     @property
     def tools(self) -> tuple[tuple[str, Json], ...]:
         """The tools it offers by name, as they stand in the request."""
-        given = self.body.get("tools") if isinstance(self.body, Mapping) else None
-        found = []
-        for tool in given or ():
-            inner = tool.get("tools") if tool.get("type") == "namespace" else None
-            if inner is not None:
-                found += [(f"{tool.get('name')}.{each.get('name')}", each) for each in inner]
+        found: list[tuple[str, Json]] = []
+        for tool in _offered(self.body):
+            function = tool.get("function") or tool
+            if tool.get("type") == "namespace":
+                space = "" if tool.get("name") == "functions" else f"{tool.get('name')}."
+                found += [(f"{space}{each.get('name')}", each) for each in tool.get("tools") or ()]
             else:
-                function = tool.get("function") or tool
                 found.append((str(function.get("name") or tool.get("type")), tool))
         return tuple(found)
 
@@ -160,6 +159,22 @@ class ScriptedAnswer:
 
 Script: TypeAlias = Callable[[ScriptedRequest], ScriptedAnswer] | Sequence[ScriptedAnswer]
 """What answers: a function of the request, or answers in their order, the last one repeated."""
+
+
+def _offered(body: Json) -> list[Mapping[str, Json]]:
+    if not isinstance(body, Mapping):
+        return []
+    items = body.get("input")
+    # Codex offers tools in the conversation too.
+    holders = [
+        body,
+        *(
+            item
+            for item in (items if isinstance(items, list) else ())
+            if isinstance(item, Mapping) and item.get("type") == "additional_tools"
+        ),
+    ]
+    return [tool for holder in holders for tool in holder.get("tools") or ()]
 
 
 def _words(value: Json) -> list[str]:
