@@ -196,3 +196,18 @@ def test_one_that_exp_run_finished_says_how_its_floor_is_kept(
     command = told.split(":  ")[1].split()
     assert command[:3] == ["fairtrial", "exp", "aa"]
     assert fairtrial(*command[1:], "--json").json["noise_floor"]["flip_rate"] == 0.0
+
+
+def test_a_run_beside_a_spec_is_not_ignored(fairtrial: Command, spec: str) -> None:
+    fairtrial("exp", "run", spec, "--name", "other")
+    done = fairtrial("exp", "aa", spec, "other")
+    assert done.code == ExitCode.USAGE
+    assert "a spec is run twice, and other would not be looked at" in done.err
+
+
+def test_runs_that_always_crash_have_no_noise_floor(fairtrial: Command, numbers: str) -> None:
+    crash = json.dumps({"kind": "command", "command": "exit 3"})
+    done = fairtrial("exp", "aa", "-d", numbers, "--task", crash, *EXACT, "--name", "crash")
+    assert done.code == ExitCode.NO_VERDICT
+    assert "No noise floor: no grader judged any output" in done.out
+    assert fairtrial("exp", "aa", "crash").code == ExitCode.TOO_FEW

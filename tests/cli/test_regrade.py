@@ -176,3 +176,10 @@ def test_ctrl_c_leaves_an_interrupted_regrade_that_can_be_run_again(
     assert status[0]["resume"].startswith("fairtrial exp regrade exp_")
     newest = fairtrial("exp", "run", "--resume")
     assert newest.code == ExitCode.NOT_FOUND
+
+
+def test_measurements_of_commands_are_not_graded(fairtrial: Command) -> None:
+    fairtrial("exp", "metrics", "--arm", "a=true", "--arm", "b=true", "--pairs", "1", "--name", "m")
+    done = fairtrial("exp", "regrade", "m", *EXACT)
+    assert done.code == ExitCode.USAGE
+    assert "m measures commands and has no verdicts to grade again" in done.err

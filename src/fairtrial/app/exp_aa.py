@@ -11,7 +11,7 @@ from fairtrial.app.noise_floors import config_key, keep_noise_floor
 from fairtrial.app.picturing import checked_plot, pictured
 from fairtrial.app.reports.aa import AaReport
 from fairtrial.app.reports.accompanied import AccompaniedReport
-from fairtrial.app.reports.experiment import ExperimentReport
+from fairtrial.app.reports.experiment import ExperimentReport, judged
 from fairtrial.app.requests.exp_aa import Request
 from fairtrial.app.requests.exp_run import NEWEST, Setup
 from fairtrial.app.requests.exp_run import Request as RunRequest
@@ -49,6 +49,11 @@ def exp_aa(bench: Bench, request: Request) -> AaReport | AccompaniedReport:
 def _report(bench: Bench, request: Request) -> AaReport:
     if request.a is not None:
         return _measure(bench, *_stored(bench, request), None)
+    if request.b is not None:
+        raise UsageError(
+            f"a spec is run twice, and {request.b} would not be looked at",
+            fix=f"leave it out, or name two stored runs: fairtrial exp aa OTHER {request.b}",
+        )
     report = run_arms(bench, _run_request(bench, request), ARMS)
     if not isinstance(report, ExperimentReport):
         raise TypeError(report)
@@ -138,6 +143,9 @@ def _measure(bench: Bench, first: Run, second: Run, report: ExperimentReport | N
     floor = _floor(rows)
     if floor is None:
         return AaReport(states, report, None, "no case has a verdict in both runs")
+    if not all(judged(state) for state in states):
+        # Runs that always crash never differ: as a floor, that would make any change look sure.
+        return AaReport(states, report, None, "no grader judged any output")
     ids = tuple(state.experiment.id for state in states)
     stored = StoredFloor(floor, ids, bench.clock.now())
     keep_noise_floor(bench, config_key(first.state.experiment, first.arm), stored)

@@ -39,6 +39,11 @@ def exp_regrade(bench: Bench, request: Request) -> RegradeReport | AccompaniedRe
     path = checked_plot(bench, request.picture.plot)
     store = bench.store.experiments
     origin = store.find(request.experiment)
+    if origin.experiment.measured:
+        raise UsageError(
+            f"{origin.experiment.name} measures commands and has no verdicts to grade again",
+            fix=f"read it with: fairtrial exp show {origin.experiment.id}",
+        )
     if origin.totals.recorded == 0:
         raise UsageError(f"{origin.experiment.id} has no trial on record to grade")
     intent = _intent(bench, request, origin)

@@ -29,7 +29,8 @@ def render(report: AaReport, console: Console) -> None:
 
 
 def _floor(floor: NoiseFloor, console: Console) -> None:
-    size = f"{counted(floor.cases, 'case')} × {floor.trials:g} trials a run"
+    each = "1 trial" if floor.trials == 1 else f"{floor.trials:g} trials"
+    size = f"{counted(floor.cases, 'case')} × {each} a run"
     line(console, f"Nothing was changed between the two runs: {size}")
     section(console, "Noise floor")
     first, second = percent(floor.first), percent(floor.second)
