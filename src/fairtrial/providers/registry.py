@@ -11,7 +11,14 @@ from fairtrial.model.json import Json
 from fairtrial.ports import Provider, Surroundings
 from fairtrial.schema.kinds import Kinds
 
-PROVIDERS: Final = Kinds("provider", {"fake": "fairtrial.providers.fake"})
+PROVIDERS: Final = Kinds(
+    "provider",
+    {
+        "claude-code": "fairtrial.providers.claude_code",
+        "codex": "fairtrial.providers.codex",
+        "fake": "fairtrial.providers.fake",
+    },
+)
 
 
 def provider_spec(value: Json, where: str) -> ProviderSpec:

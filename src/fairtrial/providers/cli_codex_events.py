@@ -1,0 +1,103 @@
+"""What `codex exec --json` printed: events, one JSON object a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from fairtrial.model.call import ModelReply, StopReason
+from fairtrial.model.errors import InfraError, ProviderError
+from fairtrial.model.task import Tokens
+from fairtrial.ports import Prices, ProcessResult
+from fairtrial.providers.cli_trouble import trouble
+
+KIND: Final = "codex"
+_TOOLS: Final = frozenset(
+    {"command_execution", "file_change", "mcp_tool_call", "web_search", "collab_tool_call"}
+)
+
+
+def read_events(ended: ProcessResult, model: str, prices: Prices | None) -> ModelReply:
+    """Return the answer: the last message before the turn was done.
+
+    Args:
+        ended: The process.
+        model: The model that was asked.
+        prices: What models cost; Codex does not say.
+
+    Raises:
+        InfraError: the world failed.
+        ProviderError: the call was refused.
+    """
+    answer, failure, usage = "", None, None
+    for event in _events(ended.stdout):
+        kind, item = event.get("type"), event.get("item")
+        item = item if isinstance(item, Mapping) else {}
+        if item.get("type") in _TOOLS:
+            raise ProviderError(f"{KIND} used a tool, which it was told not to: {item['type']}")
+        if kind == "item.completed" and item.get("type") == "agent_message":
+            answer = str(item.get("text") or "")
+        elif kind == "turn.completed":
+            usage = event.get("usage")
+        elif kind == "turn.failed":
+            error = event.get("error")
+            failure = str(error.get("message")) if isinstance(error, Mapping) else str(error)
+        elif kind == "error" and failure is None:
+            # Also told of tries that are made again: it counts only when no turn was done.
+            failure = str(event.get("message"))
+    if usage is None:
+        raise _problem(ended, failure)
+    tokens = _tokens(usage if isinstance(usage, Mapping) else {})
+    cost = None if prices is None else prices.cost_usd(model, tokens)
+    return ModelReply(answer, model, StopReason.END, tokens, cost)
+
+
+def _events(stdout: bytes) -> Iterator[Mapping[str, Any]]:
+    for line in stdout.split(b"\n"):
+        if line.startswith(b"{"):
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(event, dict):
+                yield event
+
+
+def _problem(ended: ProcessResult, failure: str | None) -> InfraError | ProviderError:
+    usage = ended.usage
+    if failure is not None:
+        return trouble(KIND, _message(failure))
+    if usage.signal is not None or usage.exit_status in (130, 137, 143):
+        ending = f"signal {usage.signal}" if usage.signal else f"exit status {usage.exit_status}"
+        return InfraError(f"{KIND} was ended from outside ({ending})", kind="setup")
+    words = usage.stderr_tail.strip()
+    return trouble(KIND, words or f"no answer, exit status {usage.exit_status}")
+
+
+def _message(words: str) -> str:
+    """Return the message of an API's error that Codex hands on as it came."""
+    try:
+        body = json.loads(words)
+        return str(body["error"]["message"])
+    except (ValueError, TypeError, KeyError):
+        return words
+
+
+def _tokens(usage: Mapping[str, Any]) -> Tokens:
+    """Return the tokens of the thread: a new one, so those of this call."""
+    read, cached = _count(usage, "input_tokens"), _count(usage, "cached_input_tokens")
+    written = _count(usage, "cache_write_input_tokens")
+    new = None if read is None else max(0, read - (cached or 0) - (written or 0))
+    return Tokens(
+        input=new,
+        output=_count(usage, "output_tokens"),
+        cache_read=cached,
+        cache_write=written,
+        reasoning=_count(usage, "reasoning_output_tokens"),
+    )
+
+
+def _count(usage: Mapping[str, Any], name: str) -> int | None:
+    value = usage.get(name)
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
