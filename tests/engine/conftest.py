@@ -15,6 +15,8 @@ from fairtrial.engine.control import Control
 from fairtrial.engine.plan import Arm, Plan, Policy
 from fairtrial.engine.run import Due, Ending, Machinery, World, run
 from fairtrial.engine.stages import Design, TrialOutcome
+from fairtrial.engine.stop_rules import Budget
+from fairtrial.engine.trial import GradeAll
 from fairtrial.executors.local import LocalExecutor
 from fairtrial.model.case import Case
 from fairtrial.model.events import Event
@@ -97,12 +99,14 @@ class Rig:
     events: list[Event] = field(default_factory=list)
     crash_log: Callable[[BaseException], str] = no_crash
     opened_before: bool = False
+    grade: GradeAll = equals_expected
 
     def run(
         self,
         task: Task,
         kept: frozenset[TrialKey] = frozenset(),
         design: Design | None = None,
+        budget: Budget | None = None,
     ) -> Ending:
         datasets = self.store.datasets
         world = World(
@@ -113,13 +117,13 @@ class Rig:
             publish=self.events.append,
             crash_log=self.crash_log,
         )
-        machinery = Machinery({"main": task}, (), equals_expected, HostWorkspace(slots=1))
+        machinery = Machinery({"main": task}, (), self.grade, HostWorkspace(slots=1))
         known = {
             trial.key: TrialOutcome(trial.verdict, trial.score)
             for trial in (self.store.experiments.trials(self.experiment.id) if kept else ())
             if trial.key in kept
         }
-        due = Due(self.plan, self.experiment, self.begin, kept, design=design, known=known)
+        due = Due(self.plan, self.experiment, self.begin, kept, None, design, known, budget)
         return run(due, machinery, world, self.control)
 
     def begin(self) -> None:

@@ -10,13 +10,14 @@ class Control:
     """Asks a run to drain or to cancel; the run reads it and never stops by itself otherwise.
 
     *Drain*: no new trial starts, those in flight are finished. *Cancel*: those in flight are
-    ended too, and leave no record.
+    ended too, and leave no record. *Stop* is a drain that a rule of the run itself asks for.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._drain_reason: str | None = None
         self._cancelled = False
+        self._by_rule = False
         self._listeners: list[Callable[[], None]] = []
 
     @property
@@ -28,6 +29,20 @@ class Control:
     def cancelled(self) -> bool:
         """Whether the trials in flight are to be ended too."""
         return self._cancelled
+
+    @property
+    def by_rule(self) -> bool:
+        """Whether a rule asked first."""
+        return self._by_rule
+
+    def stop(self, reason: str) -> None:
+        """Let no new trial start, because a rule says so. The first reason stays."""
+        with self._lock:
+            if self._drain_reason is not None:
+                return
+            self._drain_reason = reason
+            self._by_rule = True
+        self._notify()
 
     def drain(self, reason: str) -> None:
         """Let no new trial start. The first reason stays."""

@@ -32,12 +32,14 @@ class Policy:
         retries: Further tries of a trial after a rate limit, a 5xx or a network error.
         stop_after_infra: Stop once so many trials in a row end on infrastructure; 0 never stops.
         trial_timeout_s: Seconds a trial may take, retries included; None for no limit.
+        max_cost_usd: What tasks and graders may cost together; None for no limit.
     """
 
     concurrency: int = 4
     retries: int = 3
     stop_after_infra: int = 5
     trial_timeout_s: float | None = None
+    max_cost_usd: float | None = None
 
     def content(self) -> dict[str, Json]:
         """Return the policy as one JSON object."""
@@ -46,6 +48,7 @@ class Policy:
             "retries": self.retries,
             "stop_after_infra": self.stop_after_infra,
             "trial_timeout": self.trial_timeout_s,
+            **({} if self.max_cost_usd is None else {"max_cost": self.max_cost_usd}),
         }
 
 
@@ -148,4 +151,5 @@ def stored_policy(stored: Mapping[str, Json]) -> Policy:
         stored["retries"],
         stored["stop_after_infra"],
         stored["trial_timeout"],
+        stored.get("max_cost"),
     )

@@ -7,8 +7,10 @@ from dataclasses import dataclass, field, replace
 
 from fairtrial.analysis.regrade import has_output
 from fairtrial.analysis.verdict import decide, grading_cost
-from fairtrial.engine.trial import GradeAll
+from fairtrial.engine.retry import HOPELESS
+from fairtrial.engine.trial import GradeAll, go_on
 from fairtrial.model.case import Case, CaseKey
+from fairtrial.model.errors import InfraError
 from fairtrial.model.grader import Subject
 from fairtrial.model.score import Score
 from fairtrial.model.trial import Trial, TrialKey
@@ -60,12 +62,14 @@ class Regrader:
         grade: Asks all graders about one output.
         crash_log: Keeps the traceback of a defect and says where.
         k: How often each output is graded; the first time makes the verdict.
+        give_up: Told of a problem that every other output would meet too.
         passes: With `k` above 1: what each round said of each trial that has an output.
     """
 
     grade: GradeAll
     crash_log: Callable[[BaseException], str]
     k: int = 1
+    give_up: Callable[[InfraError], None] = go_on
     passes: dict[TrialKey, tuple[Pass, ...]] = field(default_factory=dict)
 
     async def run(self, lease: Lease) -> Trial:
@@ -87,6 +91,10 @@ class Regrader:
         try:
             subject = Subject(case, origin.output, origin.key.trial, origin.metrics, turn)
             scores = await self.grade(subject)
+        except InfraError as error:
+            problem = error
+            if error.kind in HOPELESS:
+                self.give_up(error)
         except Exception as error:  # noqa: BLE001  # one trial's defect must not end the run
             place = self.crash_log(error)
             problem = RuntimeError(f"{type(error).__name__}: {error} (traceback: {place})")

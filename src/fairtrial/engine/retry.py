@@ -13,6 +13,10 @@ LONGEST_RETRY_AFTER_S = 300.0
 """A server that asks for more is not waited for: the trial ends undecided and can be resumed."""
 
 
+HOPELESS = frozenset({"login", "quota"})
+"""Kinds of problems that no other trial would be spared: they end the run."""
+
+
 def tries_allowed(problem: InfraError, retries: int) -> int:
     """Return how many tries a trial may have that met this problem.
 

@@ -13,7 +13,7 @@ from fairtrial.engine.ledger import Ledger
 from fairtrial.engine.plan import Plan, Slot
 from fairtrial.engine.retry import tries_allowed, wait_before
 from fairtrial.engine.stages import Design, Outcomes, Stages, TrialOutcome, slot_key
-from fairtrial.engine.stop_rules import InfraStreak
+from fairtrial.engine.stop_rules import Budget, InfraStreak, hopeless
 from fairtrial.engine.trial import GradeAll, TrialRunner
 from fairtrial.model.case import Case
 from fairtrial.model.errors import FairtrialError, InfraError, StoreError
@@ -93,6 +93,7 @@ class Due:
         leases: Yields what is due; None is the plan's own order, less what is kept.
         design: Chooses what is due stage by stage, in place of the plan's own order.
         known: With a design: the outcomes of the kept trials.
+        budget: What the run may cost; None for no limit.
     """
 
     plan: Plan
@@ -102,6 +103,7 @@ class Due:
     leases: Callable[[], Iterator[Lease]] | None = None
     design: Design | None = None
     known: Outcomes = field(default_factory=dict)
+    budget: Budget | None = None
 
 
 def run(due: Due, machinery: Machinery, world: World, control: Control) -> Ending:
@@ -129,7 +131,7 @@ class _Run:
         self._world = world
         self._control = control
         self._streak = InfraStreak(plan.policy.stop_after_infra)
-        self._stopped_by_rule: str | None = None
+        self._budget = due.budget
         self._exhausted = False
         self._early: str | None = None
         self._drain_of_stage: asyncio.Future[None] | None = None
@@ -146,6 +148,7 @@ class _Run:
             clock=world.clock,
             publish=world.publish,
             crash_log=world.crash_log,
+            give_up=lambda problem: self._control.stop(hopeless(problem)),
         )
 
     async def main(self) -> Ending:
@@ -256,6 +259,8 @@ class _Run:
     def _until_stopped(self, leases: Iterator[Lease]) -> Iterator[Lease]:
         """Yield the trials of a stage until there are none or the run is asked to stop."""
         for lease in leases:
+            if self._budget is not None and self._control.drain_reason is None:
+                self._stop(self._budget.refuses(self._in_flight))
             if self._control.drain_reason is not None:
                 return
             yield lease
@@ -269,17 +274,20 @@ class _Run:
             self._in_flight -= 1
         if self._design is not None:
             self._outcomes[trial.key] = TrialOutcome(trial.verdict, trial.score)
-        if self._stopped_by_rule is None:
-            self._stopped_by_rule = self._streak.see(trial)
-            if self._stopped_by_rule:
-                self._control.drain(self._stopped_by_rule)
+        self._stop(self._streak.see(trial))
+        if self._budget is not None:
+            self._stop(self._budget.see(trial))
         return trial
+
+    def _stop(self, reason: str | None) -> None:
+        if reason is not None:
+            self._control.stop(reason)
 
     def _ending(self) -> Ending:
         if self._exhausted and not self._control.cancelled:
             return Ending(Status.FINISHED, self._early)
-        if self._stopped_by_rule:
-            return Ending(Status.STOPPED, self._stopped_by_rule)
+        if self._control.by_rule:
+            return Ending(Status.STOPPED, self._control.drain_reason)
         return Ending(Status.INTERRUPTED, self._control.drain_reason)
 
     def _close(self, ending: Ending) -> None:

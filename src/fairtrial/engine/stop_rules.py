@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+
+from fairtrial.model.errors import InfraError
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
 
@@ -24,3 +27,83 @@ class InfraStreak:
             last = f": {trial.reason}" if trial.reason else ""
             return f"{self._streak} trials in a row failed on infrastructure{last}"
         return None
+
+
+def hopeless(problem: InfraError) -> str:
+    """Return why a run stops at a problem that every other trial would meet too."""
+    what = "the usage limit is spent" if problem.kind == "quota" else "the login was refused"
+    return f"{what}: {problem}"
+
+
+OVER_BUDGET = "--max-cost"
+"""How the reason of a run begins that its budget stopped."""
+
+
+class Budget:
+    """Asks to stop before the next trial would cost more than is left.
+
+    What a trial will cost is taken from those that ended, and before the first from the estimate.
+    Trials in flight are counted as if each will cost that much. A trial whose cost is unknown
+    stops the run, for the limit could not be kept. One that failed before it had an output is
+    counted like the others, to be safe.
+    """
+
+    def __init__(self, limit_usd: float, spent_usd: float, expected_usd: float | None) -> None:
+        """Set the limit.
+
+        Args:
+            limit_usd: What tasks and graders may cost together.
+            spent_usd: What the trials on record have cost.
+            expected_usd: What a trial is expected to cost; None is unknown.
+        """
+        self._limit = limit_usd
+        self._spent = spent_usd
+        self._expected = expected_usd
+        self._known = 0
+        self._known_usd = 0.0
+
+    def refuses(self, in_flight: int) -> str | None:
+        """Return why no further trial may start beside so many; None when one may."""
+        each = self._each()
+        coming = each * (in_flight + 1)
+        # A tenth of a cent of a cent: sums of prices carry rounding errors.
+        over = self._spent + coming > self._limit + 1e-6
+        if not over and (each or self._spent < self._limit):
+            return None
+        spent = f"{OVER_BUDGET} {_usd(self._limit)}: {_usd(self._spent)} is spent"
+        if not each:
+            return spent
+        flying = f", {in_flight} more trials are running" if in_flight else ""
+        return f"{spent}{flying}, and a trial costs about {_usd(each)}"
+
+    def see(self, trial: Trial) -> str | None:
+        """Take in what the next trial cost; return why to stop, or None to go on."""
+        cost = trial_cost(trial)
+        if cost is not None:
+            self._known += 1
+            self._known_usd += cost
+            self._spent += cost
+            return None
+        if trial.cause is Cause.INFRA or (trial.cause is Cause.TASK and self._each()):
+            self._spent += self._each()
+            return None
+        return (
+            f"{OVER_BUDGET} {_usd(self._limit)} cannot be kept: what trial {trial.key.trial} of "
+            f"{trial.key.case_key} cost is unknown"
+        )
+
+    def _each(self) -> float:
+        if self._known:
+            return self._known_usd / self._known
+        return self._expected or 0.0
+
+
+def trial_cost(trial: Trial) -> float | None:
+    """Return what a trial cost, its graders included; None when a part of it is unknown."""
+    costs = [trial.cost_usd, *(score.cost_usd for score in trial.scores)]
+    known = [cost for cost in costs if cost is not None]
+    return math.fsum(known) if len(known) == len(costs) else None
+
+
+def _usd(amount: float) -> str:
+    return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.2g}"

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 from fairtrial.analysis.verdict import decide, grading_cost
 from fairtrial.engine.plan import Policy, trial_seed
-from fairtrial.engine.retry import tries_allowed, wait_before
+from fairtrial.engine.retry import HOPELESS, tries_allowed, wait_before
 from fairtrial.model.errors import InfraError, TaskError, TrialProblem, TrialTimeout
 from fairtrial.model.events import Event, TrialRetried
 from fairtrial.model.grader import Subject
@@ -21,6 +21,11 @@ from fairtrial.model.trial import Trial
 from fairtrial.ports import Clock, Lease, Task
 
 GradeAll: TypeAlias = Callable[[Subject], Awaitable[tuple[Score, ...]]]
+
+
+def go_on(_: InfraError) -> None:
+    """Take a problem and do nothing."""
+
 
 GRACE_S = 5.0
 """A task ends itself at its limit; only one that fails to is ended from here, this much later."""
@@ -57,6 +62,7 @@ class TrialRunner:
         clock: Time.
         publish: Takes events.
         crash_log: Keeps the traceback of a defect and says where.
+        give_up: Told of a problem that every other trial would meet too.
     """
 
     tasks: Mapping[str, Task]
@@ -66,6 +72,7 @@ class TrialRunner:
     clock: Clock
     publish: Callable[[Event], None]
     crash_log: Callable[[BaseException], str]
+    give_up: Callable[[InfraError], None] = go_on
 
     async def run(self, lease: Lease) -> Trial:
         """Run one trial to its verdict; whatever goes wrong inside becomes the verdict."""
@@ -78,8 +85,12 @@ class TrialRunner:
             try:
                 subject = Subject(case, last.result.output, lease.trial, last.result.metrics)
                 scores = await self.grade(subject)
+            except InfraError as error:
+                problem = error
             except Exception as error:  # noqa: BLE001  # one trial's defect must not end the run
                 problem = self._defect(error)
+        if isinstance(problem, InfraError) and problem.kind in HOPELESS:
+            self.give_up(problem)
         ruling = decide(problem, scores)
         result = last.result or TaskResult(output=None)
         return Trial(
