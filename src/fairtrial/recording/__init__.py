@@ -1,0 +1,1 @@
+"""Model calls as they go by: the recording proxy, what it keeps, and how requests are compared."""

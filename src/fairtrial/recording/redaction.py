@@ -1,0 +1,211 @@
+"""What is taken out of a call before anything of it is written.
+
+Two ways: fields that hold credentials by their name (headers, parameters of a query), and secrets
+that are known by their look, wherever they stand. A credential that a call was made with is taken
+out of its bodies too. To know another kind of secret by its look, add a `Rule`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from fairtrial.recording.exchange import Headers
+
+SECRET_HEADERS = frozenset(
+    {
+        "api-key",
+        "authorization",
+        "cookie",
+        "proxy-authorization",
+        "set-cookie",
+        "x-api-key",
+        "x-auth-token",
+        "x-goog-api-key",
+        "x-amz-security-token",
+    }
+)
+SECRET_PARAMETERS = frozenset(
+    {
+        "access_token",
+        "api-key",
+        "api_key",
+        "apikey",
+        "auth",
+        "client_secret",
+        "code",
+        "key",
+        "password",
+        "secret",
+        "sig",
+        "signature",
+        "token",
+        "x-amz-credential",
+        "x-amz-security-token",
+        "x-amz-signature",
+    }
+)
+REDACTED = "[redacted]"
+
+_SHORTEST_CREDENTIAL = 8
+_PARAMETER = re.compile(r"([?&;])([^=&;#]+)=([^&;#]*)")
+_SCHEMES = (b"bearer ", b"basic ", b"token ")
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A kind of secret that is known by its look.
+
+    Attributes:
+        name: What stands in its place: `[redacted:NAME]`.
+        anchors: Bytes of which one is in every such secret; a body without them is not searched.
+        pattern: The secret; what its group `kept` matches stays.
+    """
+
+    name: str
+    anchors: tuple[bytes, ...]
+    pattern: re.Pattern[bytes]
+
+
+def _rule(name: str, anchors: Sequence[bytes], pattern: bytes) -> Rule:
+    return Rule(name, tuple(anchors), re.compile(pattern))
+
+
+_ALONE = rb"(?<![A-Za-z0-9_])"
+"""What a key does not stand in: `task-…` is none that begins with `sk-`."""
+
+RULES = (
+    _rule("anthropic-key", [b"sk-ant-"], _ALONE + rb"sk-ant-[A-Za-z0-9_\-]{8,}"),
+    _rule(
+        "api-key",
+        [b"sk-"],
+        _ALONE + rb"sk-(?=[A-Za-z_\-]{0,60}[0-9])[A-Za-z0-9_\-]{20,}",
+    ),
+    _rule(
+        "stripe-key",
+        [b"k_live_", b"k_test_"],
+        _ALONE + rb"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
+    ),
+    _rule("aws-key", [b"AKIA", b"ASIA"], _ALONE + rb"A(?:KI|SI)A[A-Z0-9]{16}(?![A-Z0-9])"),
+    _rule(
+        "aws-secret",
+        [b"ecret_access_key", b"ECRET_ACCESS_KEY", b"ecretAccessKey"],
+        rb"(?P<kept>(?i:secret_?access_?key)[\\\"' :=]{1,8})[A-Za-z0-9/+]{40}",
+    ),
+    _rule(
+        "github-token",
+        [b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_"],
+        _ALONE + rb"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
+    ),
+    _rule("gitlab-token", [b"glpat-"], _ALONE + rb"glpat-[A-Za-z0-9_\-]{16,}"),
+    _rule(
+        "slack-token",
+        [b"xoxb-", b"xoxa-", b"xoxp-", b"xoxr-", b"xoxs-", b"xapp-"],
+        _ALONE + rb"(?:xox[abprs]|xapp)-[A-Za-z0-9\-]{10,}",
+    ),
+    _rule("google-key", [b"AIza"], _ALONE + rb"AIza[A-Za-z0-9_\-]{35}"),
+    _rule("npm-token", [b"npm_"], _ALONE + rb"npm_[A-Za-z0-9]{36}"),
+    _rule("pypi-token", [b"pypi-AgE"], _ALONE + rb"pypi-AgE[A-Za-z0-9_\-]{40,}"),
+    _rule("hugging-face-token", [b"hf_"], _ALONE + rb"hf_[A-Za-z0-9]{30,}"),
+    _rule("groq-key", [b"gsk_"], _ALONE + rb"gsk_[A-Za-z0-9]{32,}"),
+    _rule("xai-key", [b"xai-"], _ALONE + rb"xai-[A-Za-z0-9]{40,}"),
+    _rule(
+        "jwt",
+        [b"eyJ"],
+        _ALONE + rb"eyJ[A-Za-z0-9_\-]{10,}\.eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}",
+    ),
+    _rule(
+        "private-key",
+        [b"PRIVATE KEY"],
+        # A key that was cut has no end; it reaches to the end of the text that it stands in.
+        rb"-----BEGIN [A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----"
+        rb"(?:(?!-----END )[^\"])*(?:-----END [A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----)?",
+    ),
+)
+
+
+class Redactor:
+    """Takes secrets out of the parts of a call."""
+
+    def __init__(self, rules: Sequence[Rule] = RULES) -> None:
+        self._rules = rules
+
+    def body(self, data: bytes, credentials: Iterable[bytes] = ()) -> bytes:
+        """Return a body without secrets.
+
+        Args:
+            data: The body, decoded from its content coding.
+            credentials: What the call was made with; see `credentials_of`.
+        """
+        for credential in credentials:
+            data = data.replace(credential, REDACTED.encode())
+        for rule in self._rules:
+            if any(anchor in data for anchor in rule.anchors):
+                data = rule.pattern.sub(_replacement(rule), data)
+        return data
+
+    def spans(self, data: bytes, credentials: Iterable[bytes] = ()) -> list[tuple[int, int, bytes]]:
+        """Return where secrets stand in a text, and what takes their place; in order, disjoint."""
+        found: list[tuple[int, int, bytes]] = []
+        for credential in credentials:
+            start = data.find(credential)
+            while start >= 0:
+                found.append((start, start + len(credential), REDACTED.encode()))
+                start = data.find(credential, start + len(credential))
+        for rule in self._rules:
+            if any(anchor in data for anchor in rule.anchors):
+                mark = f"[redacted:{rule.name}]".encode()
+                found += [
+                    (match.start(), match.end(), mark) for match in rule.pattern.finditer(data)
+                ]
+        found.sort()
+        disjoint: list[tuple[int, int, bytes]] = []
+        for start, end, mark in found:
+            if not disjoint or start >= disjoint[-1][1]:
+                disjoint.append((start, end, mark))
+        return disjoint
+
+    def headers(self, headers: Headers) -> tuple[tuple[str, str], ...]:
+        """Return headers as text, those that hold credentials by their name only."""
+        return tuple(self._header(name, value) for name, value in headers)
+
+    def _header(self, name: bytes, value: bytes) -> tuple[str, str]:
+        key = name.decode("latin-1")
+        if key.lower() in SECRET_HEADERS:
+            return key, REDACTED
+        return key, self.body(value).decode("latin-1")
+
+    def path(self, path: str) -> str:
+        """Return a path and query without credentials."""
+        cleaned = _PARAMETER.sub(_without_value, path)
+        return self.body(cleaned.encode("latin-1", "replace")).decode("latin-1")
+
+
+def credentials_of(headers: Headers) -> tuple[bytes, ...]:
+    """Return the credentials that a request's headers hold, to be looked for elsewhere."""
+    found = set()
+    for name, value in headers:
+        if name.decode("latin-1").lower() in SECRET_HEADERS:
+            credential = value
+            for scheme in _SCHEMES:
+                if value[: len(scheme)].lower() == scheme:
+                    credential = value[len(scheme) :]
+            if len(credential.strip()) >= _SHORTEST_CREDENTIAL:
+                found.add(credential.strip())
+    return tuple(sorted(found, key=len, reverse=True))
+
+
+def _replacement(rule: Rule) -> Callable[[re.Match[bytes]], bytes]:
+    mark = f"[redacted:{rule.name}]".encode()
+    return lambda match: match[0][: _start(match) - match.start()] + mark
+
+
+def _start(match: re.Match[bytes]) -> int:
+    return match.end("kept") if "kept" in match.re.groupindex else match.start()
+
+
+def _without_value(match: re.Match[str]) -> str:
+    start, name, value = match.groups()
+    secret = name.lower() in SECRET_PARAMETERS and value
+    return f"{start}{name}={REDACTED if secret else value}"
