@@ -15,6 +15,7 @@ from fairtrial.tasks.command import CommandTask
 MEASURED = ("wall_s", "cpu_s", "peak_rss_bytes")
 """What is measured of every run: seconds on the clock, seconds of CPU, peak memory."""
 
+_DECODER = json.JSONDecoder()
 _START_OF_OBJECT = re.compile(r"^[ \t]*\{", re.MULTILINE)
 _SEARCHED = 1024 * 1024
 """Characters at the end of an output in which an object is looked for."""
@@ -86,7 +87,6 @@ def last_object(text: str) -> dict[str, Json] | None:
 
     Anything may stand before and after it. NaN and the infinities are read, as floats.
     """
-    decoder = json.JSONDecoder()
     text = text[-_SEARCHED:]
     found: dict[str, Json] | None = None
     end = 0
@@ -94,7 +94,7 @@ def last_object(text: str) -> dict[str, Json] | None:
         if match.start() < end:  # inside of the one before
             continue
         try:
-            found, end = decoder.raw_decode(text, match.end() - 1)
+            found, end = _DECODER.raw_decode(text, match.end() - 1)
         except (ValueError, RecursionError):
             continue
     return found

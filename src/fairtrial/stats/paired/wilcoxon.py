@@ -101,16 +101,24 @@ def midranks(sizes: FloatArray) -> FloatArray:
 
 
 def _null(doubled: npt.NDArray[np.int64]) -> FloatArray:
-    """Return the pmf of the sum of a random half of the doubled ranks."""
-    pmf = np.zeros(int(doubled.sum()) + 1)
-    pmf[0] = 1.0
+    """Return the pmf of the sum of a random half of the doubled ranks, at most 500 of them.
+
+    Subsets are counted: 2^500 is a float, and each count keeps its relative precision. The pmf is
+    symmetric, so the lower half will do; without ties only even sums are possible.
+    """
+    step = max(1, int(np.gcd.reduce(doubled)))
+    ranks = np.sort(doubled // step).tolist()
+    total = sum(ranks)
+    counts = np.zeros(total // 2 + 1)
+    counts[0] = 1.0
     reach = 0
-    for rank in np.sort(doubled):
-        shifted = pmf[: reach + 1].copy()
-        pmf[: reach + rank + 1] *= 0.5
-        pmf[rank : reach + rank + 1] += 0.5 * shifted
-        reach += int(rank)
-    return pmf
+    for rank in ranks:
+        reach = min(reach + rank, counts.size - 1)
+        counts[rank : reach + 1] += counts[: max(0, reach + 1 - rank)]
+    pmf = np.zeros(total * step + 1)
+    pmf[: total * step // 2 + 1 : step] = counts
+    pmf[::-step][: counts.size] = counts
+    return np.asarray(pmf * 0.5 ** len(ranks), dtype=np.float64)
 
 
 def signed_rank_quantile(p: float, n: int) -> int:
