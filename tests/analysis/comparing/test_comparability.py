@@ -50,6 +50,16 @@ def test_what_differs_is_said_and_takes_every_row_out(changes: dict[str, Any], w
     assert (found.delta.n, found.delta.estimate) == (0, None)
 
 
+def test_a_part_says_how_it_becomes_whole() -> None:
+    part: dict[str, Any] = {"status": Status.INTERRUPTED, "recorded": 4}
+    fix = against(**part).problems[0].fix
+    assert fix == (
+        "finish it: fairtrial exp run --resume exp_cand, or compare what there is with --force"
+    )
+    fix = against(**part, spec={"graders": [EXACT], "regrade_of": "exp_first"}).problems[0].fix
+    assert fix == "finish exp_first, and regrade that, or compare what there is with --force"
+
+
 def test_another_judge_model_is_named() -> None:
     def judge(model: str) -> dict[str, Any]:
         return {"graders": [{"name": "judge", "kind": "judge", "model": model}]}

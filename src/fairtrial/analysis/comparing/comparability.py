@@ -98,11 +98,13 @@ def comparability(a: Input, b: Input, rows: PairedRows, *, force: bool) -> Compa
 
 def _unfinished(side: Input) -> Problem:
     experiment, totals = side.state.experiment, side.state.totals
+    whole = f"finish it: fairtrial exp run --resume {experiment.id}"
+    if experiment.regrade_of is not None:  # it runs no task, so there is nothing to resume
+        whole = f"finish {experiment.regrade_of}, and regrade that"
     return Problem(
         f"{side.label} is {side.state.status.value}: {totals.recorded:,} of "
         f"{experiment.n_planned:,} trials are on record",
-        fix=f"finish it: fairtrial exp run --resume {experiment.id}, or compare what there is "
-        "with --force",
+        fix=f"{whole}, or compare what there is with --force",
     )
 
 
