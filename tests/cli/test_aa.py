@@ -113,6 +113,20 @@ def test_two_stored_runs_are_compared_without_running_anything(
     assert len(report["experiments"]) == 2
 
 
+def test_two_arms_of_one_experiment_are_two_runs(fairtrial: Command, spec: str) -> None:
+    ran = fairtrial("exp", "aa", spec, "--json").json
+    for words in (
+        ("flaky:a1", "flaky:a2"),
+        ("flaky",),
+        (f"{ran['experiments'][0]}:a1", "flaky:a2"),
+    ):
+        again = fairtrial("exp", "aa", *words, "--json").json
+        assert again["noise_floor"] == ran["noise_floor"], words
+        assert again["experiments"] == ran["experiments"]
+    fairtrial("exp", "run", spec, "--name", "third")
+    assert fairtrial("exp", "aa", "flaky:a2", "third").code == 0
+
+
 def test_a_moved_environment_is_told(fairtrial: Command, numbers: str, folder: Path) -> None:
     script = f'n=$(cat); [ -e {folder}/down ] && echo no || echo "$n"'
     task = json.dumps({"kind": "command", "command": script})
@@ -140,6 +154,8 @@ def test_runs_of_different_things_are_refused(fairtrial: Command, numbers: str, 
     [
         (("cat",), ExitCode.USAGE, "a second one is needed"),
         (("cat", "cat"), ExitCode.USAGE, "are the same run"),
+        (("cat:main",), ExitCode.USAGE, "a second one is needed"),
+        (("cat:other", "cat"), ExitCode.USAGE, "cat has no arm other"),
         (("cat", "nobody"), ExitCode.NOT_FOUND, "there is no experiment nobody"),
         (("cat", "cat", "--trials", "3"), ExitCode.USAGE, "take no other option, got trials"),
         (("none.json",), ExitCode.NOT_FOUND, "no such file"),

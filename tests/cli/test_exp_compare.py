@@ -313,3 +313,60 @@ def test_a_cluster_that_some_cases_lack_is_refused(fairtrial: Command, folder: P
     assert done.code == ExitCode.USAGE
     assert "--cluster: 1 of 6 cases have no 'repo' in their metadata" in done.err
     assert "they belong to no cluster: k0" in done.err
+
+
+ARMS_AGENT = """
+import json, sys
+case = json.load(sys.stdin)
+number, arm = case["input"], case["arm"]
+print(json.dumps({"output": "no" if arm == "a2" and number < 3 else str(number)}))
+"""
+
+
+@pytest.fixture
+def arms(agent: None, folder: Path, fairtrial: Command) -> str:
+    """An experiment of two arms, of which the second one fails three cases."""
+    del agent
+    (folder / "arms.py").write_text(ARMS_AGENT)
+    task = json.dumps({"kind": "command", "command": ["python3", "arms.py"], "envelope": True})
+    words = ("-d", "n", "--task", task, "-g", "exact", "--name", "ab")
+    found: str = fairtrial("exp", "aa", *words, "--json").json["experiments"][0]
+    return found
+
+
+def test_one_experiment_of_two_arms_is_compared_with_itself(arms: str, fairtrial: Command) -> None:
+    found = fairtrial("exp", "compare", "ab", "--json").json
+    assert (found["a"]["id"], found["a"]["arm"], found["a"]["label"]) == (arms, "a1", "a1")
+    assert (found["b"]["id"], found["b"]["arm"], found["b"]["label"]) == (arms, "a2", "a2")
+    assert found["counts"]["broken"] == 3
+    assert found["baseline"] is None
+    for words in (("ab:a1", "ab:a2"), ("ab:a2",), (f"{arms}:a1", "ab:a2")):
+        again = fairtrial("exp", "compare", *words, "--json").json
+        assert again["sentence"] == found["sentence"], words
+    back = fairtrial("exp", "compare", "ab:a2", "ab:a1", "--json").json
+    assert back["counts"]["fixed"] == 3
+    assert "fairtrial exp compare exp_" not in fairtrial("exp", "show", "ab").out
+
+
+def test_an_arm_and_another_experiment_say_which_arm(arms: str, fairtrial: Command) -> None:
+    del arms
+    run(fairtrial, "cand", range(12))
+    found = fairtrial("exp", "compare", "ab:a2", "cand", "--json").json
+    assert (found["a"]["label"], found["b"]["label"]) == ("ab:a2", "cand")
+    several = fairtrial("exp", "compare", "ab", "cand")
+    assert several.code == ExitCode.USAGE
+    assert "ab has several arms" in several.err
+    assert "say which: ab:a2" in several.err
+
+
+@pytest.mark.usefixtures("two")
+def test_one_alone_is_compared_with_its_baseline(fairtrial: Command) -> None:
+    found = fairtrial("exp", "compare", "cand", "--json").json
+    assert (found["a"]["name"], found["b"]["name"]) == ("base", "cand")
+    assert found["baseline"]["source"] == "earlier"
+    text = fairtrial("exp", "compare", "cand").out
+    assert "the newest earlier finished one of the same kind" in text
+    first = fairtrial("exp", "compare", "base")
+    assert first.code == ExitCode.NOT_FOUND
+    assert "no baseline: it is the first experiment of its dataset and task" in first.err
+    assert "fairtrial exp compare BASELINE base" in first.err

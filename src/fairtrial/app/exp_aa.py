@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import NamedTuple
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.chosen_arms import ChosenArm, experiment_and_arm, find_arm
 from fairtrial.app.exp_run import run_arms
 from fairtrial.app.noise_floors import config_key, keep_noise_floor
 from fairtrial.app.picturing import checked_plot, pictured
@@ -17,15 +17,8 @@ from fairtrial.app.requests.exp_run import NEWEST, Setup
 from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.errors import NotFoundError, UsageError
-from fairtrial.model.experiment import ExperimentState, Status
+from fairtrial.model.experiment import Status
 from fairtrial.model.noise import ARMS, NoiseFloor, StoredFloor
-
-
-class Run(NamedTuple):
-    """One of the two runs."""
-
-    state: ExperimentState
-    arm: str
 
 
 def exp_aa(bench: Bench, request: Request) -> AaReport | AccompaniedReport:
@@ -59,7 +52,8 @@ def _report(bench: Bench, request: Request) -> AaReport:
         raise TypeError(report)
     if report.state.status is not Status.FINISHED:
         return AaReport((report.state,), report, None, "the run is not finished")
-    return _measure(bench, Run(report.state, ARMS[0]), Run(report.state, ARMS[1]), report)
+    first, second = (ChosenArm(report.state, arm) for arm in ARMS)
+    return _measure(bench, first, second, report)
 
 
 def _run_request(bench: Bench, request: Request) -> RunRequest:
@@ -87,26 +81,35 @@ def _to_resume(bench: Bench, ref: str) -> str:
     raise NotFoundError("no unfinished A/A experiment to resume", fix="see: fairtrial exp status")
 
 
-def _stored(bench: Bench, request: Request) -> tuple[Run, Run]:
+def _stored(bench: Bench, request: Request) -> tuple[ChosenArm, ChosenArm]:
     given = [field.name for field in fields(Setup) if _was_given(request, field.name)]
     if given:
         raise UsageError(
             f"stored runs take no other option, got {', '.join(given)}",
             fix="name two stored runs alone, or a spec file (.json, .yaml, .toml) to run twice",
         )
-    store = bench.store.experiments
-    first = store.find(str(request.a))
-    if request.b is None:
-        if first.experiment.arms != ARMS:
-            raise UsageError(
-                f"{first.experiment.name} is one run: a second one is needed",
-                fix=f"name it too: fairtrial exp aa {request.a} OTHER",
-            )
-        return Run(first, ARMS[0]), Run(first, ARMS[1])
-    second = store.find(request.b)
-    runs = Run(first, first.experiment.arms[-1]), Run(second, second.experiment.arms[-1])
+    runs = _two_runs(bench, str(request.a), request.b)
     _check_same(*runs)
     return runs
+
+
+def _two_runs(bench: Bench, a: str, b: str | None) -> tuple[ChosenArm, ChosenArm]:
+    if b is not None:
+        return find_arm(bench, a), find_arm(bench, b)
+    state, arm = experiment_and_arm(bench, a)
+    arms = state.experiment.arms
+    if arm is not None or len(arms) == 1:
+        raise UsageError(
+            f"{a} is one run: a second one is needed",
+            fix=f"name it too: fairtrial exp aa {a} OTHER",
+        )
+    if len(arms) > 2:
+        raise UsageError(
+            f"{a} has {len(arms)} arms: which two?",
+            why=f"its arms: {', '.join(arms)}",
+            fix=f"name them: fairtrial exp aa {a}:{arms[0]} {a}:{arms[1]}",
+        )
+    return ChosenArm(state, arms[0]), ChosenArm(state, arms[1])
 
 
 def _was_given(request: Request, name: str) -> bool:
@@ -114,12 +117,10 @@ def _was_given(request: Request, name: str) -> bool:
     return bool(value != getattr(Request(), name))
 
 
-def _check_same(first: Run, second: Run) -> None:
-    a, b = first.state.experiment, second.state.experiment
-    if a.id == b.id:
+def _check_same(first: ChosenArm, second: ChosenArm) -> None:
+    a, b = first.experiment, second.experiment
+    if first.key == second.key:
         raise UsageError("A and B are the same run", fix="name another one")
-    if a.measured or b.measured:
-        raise UsageError("measurements of commands have no verdicts", fix="see: fairtrial exp show")
     if config_key(a, first.arm) == config_key(b, second.arm):
         return
     parts = (
@@ -129,17 +130,17 @@ def _check_same(first: Run, second: Run) -> None:
     )
     differing = [name for name, mine, other in parts if mine != other]
     raise UsageError(
-        f"{a.name} and {b.name} are not runs of one configuration",
+        f"{first.label} and {second.label} are not runs of one configuration",
         why=f"they differ in: {', '.join(differing)}",
-        fix=f"compare them with: fairtrial exp compare {a.id} {b.id}",
+        fix=f"compare them with: fairtrial exp compare {first.ref} {second.ref}",
     )
 
 
-def _measure(bench: Bench, first: Run, second: Run, report: ExperimentReport | None) -> AaReport:
-    rows = bench.store.experiments.paired_rows(
-        (first.state.experiment.id, first.arm), (second.state.experiment.id, second.arm)
-    )
-    states = tuple({run.state.experiment.id: run.state for run in (first, second)}.values())
+def _measure(
+    bench: Bench, first: ChosenArm, second: ChosenArm, report: ExperimentReport | None
+) -> AaReport:
+    rows = bench.store.experiments.paired_rows(first.key, second.key)
+    states = tuple({run.experiment.id: run.state for run in (first, second)}.values())
     floor = _floor(rows)
     if floor is None:
         return AaReport(states, report, None, "no case has a verdict in both runs")
@@ -148,7 +149,7 @@ def _measure(bench: Bench, first: Run, second: Run, report: ExperimentReport | N
         return AaReport(states, report, None, "no grader judged any output")
     ids = tuple(state.experiment.id for state in states)
     stored = StoredFloor(floor, ids, bench.clock.now())
-    keep_noise_floor(bench, config_key(first.state.experiment, first.arm), stored)
+    keep_noise_floor(bench, config_key(first.experiment, first.arm), stored)
     return AaReport(states, report, floor, None)
 
 

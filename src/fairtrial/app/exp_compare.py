@@ -10,6 +10,7 @@ from fairtrial.analysis.comparing.compare import Compare, compare
 from fairtrial.analysis.comparing.deciding import combined, gate, margin
 from fairtrial.analysis.gate.ship import ShipRules
 from fairtrial.app.bench import Bench
+from fairtrial.app.chosen_arms import ChosenArm, arms_to_compare
 from fairtrial.app.file_options import Document, Plot
 from fairtrial.app.judging_options import HumanLabels, Judges
 from fairtrial.app.noise_floors import floor_of_either
@@ -18,8 +19,7 @@ from fairtrial.app.requests.exp_compare import Gate, Request
 from fairtrial.model.case import CaseKey
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.decision import Decision
-from fairtrial.model.errors import NotFoundError, UsageError
-from fairtrial.model.experiment import ExperimentState
+from fairtrial.model.errors import UsageError
 from fairtrial.model.json import canonical_json
 from fairtrial.stats.errors import ArgumentError
 
@@ -67,17 +67,10 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
         )
     rules = _rules(request.ship)
     opinions = _opinions(bench, request)
-    (a_state, a_arm), (b_state, b_arm) = (_found(bench, ref) for ref in (request.a, request.b))
-    if (a_state.experiment.id, a_arm) == (b_state.experiment.id, b_arm):
-        raise UsageError(
-            f"A and B are the same experiment, {a_state.experiment.id}",
-            fix="name another one; fairtrial exp list shows all",
-        )
-    labels = _labels((a_state, a_arm), (b_state, b_arm))
-    a, b = Input(a_state, a_arm, labels[0]), Input(b_state, b_arm, labels[1])
-    rows = bench.store.experiments.paired_rows(
-        (a_state.experiment.id, a_arm), (b_state.experiment.id, b_arm)
-    )
+    first, second, baseline = arms_to_compare(bench, request.a, request.b)
+    labels = _labels(first, second)
+    a, b = Input(*first, labels[0]), Input(*second, labels[1])
+    rows = bench.store.experiments.paired_rows(first.key, second.key)
     clusters = None if request.cluster is None else _clusters(bench, b, rows, request.cluster)
     try:
         found = compare(a, b, rows, force=request.force, clusters=clusters, ci=request.ci)
@@ -92,7 +85,8 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
         with_matrix=request.matrix,
         judged=judged,
         people=people,
-        floor=floor_of_either(bench, (a_state.experiment, a_arm), (b_state.experiment, b_arm)),
+        floor=floor_of_either(bench, first, second),
+        baseline=baseline,
     )
 
 
@@ -137,39 +131,10 @@ def _decisions(
     return tuple(decisions)
 
 
-def _found(bench: Bench, ref: str) -> tuple[ExperimentState, str]:
-    """Return the experiment and the arm that `EXPERIMENT` or `EXPERIMENT:ARM` names."""
-    store = bench.store.experiments
-    name, colon, after = ref.rpartition(":")
-    arm: str | None = None
-    try:
-        state = store.find(ref)
-    except NotFoundError:
-        if not colon:
-            raise
-        state, arm = store.find(name), after
-    experiment = state.experiment
-    if experiment.measured:
-        raise UsageError(
-            f"{experiment.name} measures commands and has no verdicts to compare",
-            fix=f"read it with: fairtrial exp show {experiment.id}",
-        )
-    if arm is None and len(experiment.arms) == 1:
-        return state, experiment.arms[0]
-    if arm in experiment.arms:
-        return state, arm
-    why = f"its arms: {', '.join(experiment.arms)}"
-    fix = f"say which: {experiment.name}:{experiment.arms[-1]}"
-    if arm is None:
-        raise UsageError(f"{experiment.name} has several arms", why=why, fix=fix)
-    raise NotFoundError(f"{experiment.name} has no arm {arm or '(empty)'}", why=why, fix=fix)
-
-
-def _labels(a: tuple[ExperimentState, str], b: tuple[ExperimentState, str]) -> tuple[str, str]:
-    names = (a[0].experiment.name, b[0].experiment.name)
-    if names[0] != names[1]:
-        return names
-    return (a[1], b[1]) if a[1] != b[1] else ("A", "B")
+def _labels(a: ChosenArm, b: ChosenArm) -> tuple[str, str]:
+    if a.experiment.name != b.experiment.name:
+        return a.label, b.label
+    return (a.arm, b.arm) if a.arm != b.arm else ("A", "B")
 
 
 def _clusters(bench: Bench, side: Input, rows: PairedRows, key: str) -> Sequence[Hashable]:

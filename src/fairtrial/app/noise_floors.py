@@ -7,6 +7,7 @@ from dataclasses import asdict, fields
 from datetime import datetime
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.chosen_arms import ChosenArm
 from fairtrial.model.experiment import Experiment
 from fairtrial.model.json import Json, content_hash
 from fairtrial.model.noise import NoiseFloor, StoredFloor, Visible
@@ -38,13 +39,11 @@ def noise_floor_of(bench: Bench, key: str) -> StoredFloor | None:
     return StoredFloor(floor, tuple(stored["experiments"]), measured_at)
 
 
-def floor_of_either(
-    bench: Bench, a: tuple[Experiment, str], b: tuple[Experiment, str]
-) -> StoredFloor | None:
+def floor_of_either(bench: Bench, a: ChosenArm, b: ChosenArm) -> StoredFloor | None:
     """Return the noise floor of the baseline's configuration, else of the candidate's."""
-    if a[0].measured or b[0].measured:
-        return None
-    return noise_floor_of(bench, config_key(*a)) or noise_floor_of(bench, config_key(*b))
+    return noise_floor_of(bench, config_key(a.experiment, a.arm)) or noise_floor_of(
+        bench, config_key(b.experiment, b.arm)
+    )
 
 
 def keep_noise_floor(bench: Bench, key: str, kept: StoredFloor) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
 
 from fairtrial.analysis.gate.facts import GateFacts
 from fairtrial.analysis.gate.release import decide_release, evaluate
-from fairtrial.app.baselines import baseline_of, project_key
+from fairtrial.app.baselines import project_key
 from fairtrial.app.bench import Bench
+from fairtrial.app.chosen_arms import ChosenArm, baseline_arm
 from fairtrial.app.gate_rules import Rules, asks_for_baseline, asks_for_passes, gate_rules
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.reports.gate import GateReport
@@ -22,13 +22,6 @@ from fairtrial.model.verdict import Verdict
 from fairtrial.ports import TrialFilter
 
 PLATFORM = "platform"
-
-
-class Against(NamedTuple):
-    """What an arm is compared with: an arm of some experiment."""
-
-    state: ExperimentState
-    arm: str
 
 
 def project_rules(bench: Bench, graders: tuple[str, ...] | None = None) -> Rules:
@@ -67,10 +60,10 @@ def judge(
         raise UsageError(f"{experiment.id} measures commands and judges nothing")
     judged = _arm(experiment, arm)
     baseline: Baseline | None = None
-    against: Against | None = None
+    against: ChosenArm | None = None
     if asks_for_baseline(rules[0]):
-        against, baseline = _against(bench, Against(state, judged), given)
-    facts = _facts(bench, Against(state, judged), against, baseline, rules[0])
+        against, baseline = baseline_arm(bench, ChosenArm(state, judged), given)
+    facts = _facts(bench, ChosenArm(state, judged), against, baseline, rules[0])
     results = evaluate(rules[0], facts)
     return GateReport(state, judged, rules[1], baseline, results, decide_release(results, facts))
 
@@ -94,21 +87,12 @@ def _arm(experiment: Experiment, arm: str | None) -> str:
     return arm
 
 
-def _against(
-    bench: Bench, mine: Against, given: str | None
-) -> tuple[Against | None, Baseline | None]:
-    """Return what to compare with; the first arm of an experiment of several is its baseline."""
-    first = mine.state.experiment.arms[0]
-    if given is None and mine.arm != first:
-        return Against(mine.state, first), None
-    found = baseline_of(bench, mine.state, given)
-    if found.state is None:
-        return None, found
-    return Against(found.state, found.state.experiment.arms[-1]), found
-
-
 def _facts(
-    bench: Bench, mine: Against, against: Against | None, baseline: Baseline | None, rules: Rules
+    bench: Bench,
+    mine: ChosenArm,
+    against: ChosenArm | None,
+    baseline: Baseline | None,
+    rules: Rules,
 ) -> GateFacts:
     store = bench.store.experiments
     experiment = mine.state.experiment
@@ -130,7 +114,7 @@ def _facts(
     )
 
 
-def _comparison(a: Against, b: Against, rows: PairedRows) -> tuple[Comparison, str]:
+def _comparison(a: ChosenArm, b: ChosenArm, rows: PairedRows) -> tuple[Comparison, str]:
     # numpy: only rules about deltas need it
     from fairtrial.analysis.comparing.comparability import Input  # noqa: PLC0415
     from fairtrial.analysis.comparing.compare import compare  # noqa: PLC0415
@@ -141,7 +125,7 @@ def _comparison(a: Against, b: Against, rows: PairedRows) -> tuple[Comparison, s
     return found.comparison, "" if selection is None else selection.what
 
 
-def _caused_by_platform(bench: Bench, mine: Against) -> frozenset[CaseKey]:
+def _caused_by_platform(bench: Bench, mine: ChosenArm) -> frozenset[CaseKey]:
     """Return the rows all of whose undecided trials the platform caused."""
     where = TrialFilter(verdicts=frozenset({Verdict.UNDECIDED}), arm=mine.arm)
     platform: set[CaseKey] = set()

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from fairtrial.app.reports.baseline import baseline_json
 from fairtrial.interchange.experiment_exports.export import timestamp
+from fairtrial.model.baseline import Baseline
 from fairtrial.model.comparison import Comparison, RowChange
 from fairtrial.model.decision import Decision
 from fairtrial.model.delta import Delta, Quantity, Slice
@@ -29,6 +31,7 @@ class ComparisonReport:
         judged: What pairwise judges found; None when none was asked.
         people: What people's labels came to; None when there are none.
         floor: The noise floor that was measured for one of the configurations, if any.
+        baseline: How A was found, when nobody named it.
     """
 
     schema: ClassVar[str] = "fairtrial.comparison/1"
@@ -39,6 +42,7 @@ class ComparisonReport:
     judged: JudgedPairs | None = None
     people: LabelReading | None = None
     floor: StoredFloor | None = None
+    baseline: Baseline | None = None
 
     @property
     def floor_sd(self) -> float | None:
@@ -76,6 +80,7 @@ class ComparisonReport:
                 change.value: [_row(row) for row in rows] for change, rows in found.rows.items()
             },
             "noise_floor": self._floor(),
+            "baseline": None if self.baseline is None else baseline_json(self.baseline),
             **self._opinions(),
             "decision": None if self.decision is None else decision_json(self.decision),
             "sentence": found.sentence,

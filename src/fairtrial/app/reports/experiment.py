@@ -148,6 +148,8 @@ def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple
         steps.append((command, "run the trials that ended in an error again"))
     if state.experiment.arms == ARMS and state.status is Status.FINISHED:
         steps.append((f"fairtrial exp aa {name}", "see its noise floor, and keep it"))
+    elif len(state.experiment.arms) == 2 and state.status is Status.FINISHED:
+        steps.append((f"fairtrial exp compare {name}", "compare its arms"))
     if failed:
         case = option("--case", failed[0].key.case_id)
         steps.append((f"fairtrial exp show {name} {case}", "read one failure in full"))

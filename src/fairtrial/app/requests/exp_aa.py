@@ -23,7 +23,8 @@ class Request(Setup):
     EXPERIMENT_OR_SPEC: ClassVar[str] = "a"
 
     a: str | None = option(None, positional=True)
-    """Spec file to run twice; or a stored run, or an experiment of `exp aa`"""
+    """Spec file to run twice; or a stored run, EXPERIMENT or EXPERIMENT:ARM; or an experiment of
+    two arms"""
     b: str | None = option(None, positional=True)
     """The second stored run; nothing is run then"""
     spec: Path | None = option(None, hidden=True)
@@ -35,5 +36,6 @@ EXAMPLES = (
     "fairtrial exp aa spec.yaml --trials 3",
     'fairtrial exp aa -d smoke --task \'{"kind":"command","command":"cat"}\' -g exact',
     "fairtrial exp aa smoke-monday smoke-tuesday",
+    "fairtrial exp aa smoke:a1 smoke:a2",
     "fairtrial exp aa smoke-monday smoke-tuesday --plot noise.svg",
 )

@@ -35,14 +35,17 @@ class Request:
 
     An experiment is named by its id, a unique prefix of 6 or more characters, or its name (the
     newest of that name); EXPERIMENT:ARM chooses one of several arms. Rows are paired by case and
-    condition, and their trials folded first. Without --gate and --margin a comparison informs and
-    exits 0.
+    condition, and their trials folded first.
+
+    With one experiment alone its two arms are compared, a later arm of several with the first one,
+    and any other experiment with its baseline (see `exp baseline`). Without --gate and --margin a
+    comparison informs and exits 0.
     """
 
     a: str = option(positional=True)
-    """Baseline experiment"""
-    b: str = option(positional=True)
-    """Candidate experiment"""
+    """Baseline experiment; alone, the candidate"""
+    b: str | None = option(None, positional=True)
+    """Candidate experiment; without it, the two arms of A are compared, or A with its baseline"""
     force: bool = option(default=False)
     """Compare what there is of an unfinished experiment too; a gate still refuses it"""
     cluster: str | None = option(None, metavar="KEY")
@@ -69,6 +72,8 @@ class Request:
 EXAMPLES = (
     "fairtrial exp compare base cand",
     "fairtrial exp compare base cand --gate",
+    "fairtrial exp compare cand",
+    "fairtrial exp compare ab:old ab:new",
     "fairtrial exp compare base cheaper --margin 0.03",
     "fairtrial exp compare base cand --cluster repo --json",
     "fairtrial exp compare base cand --pairwise judge.json --labels winners.jsonl --gate",

@@ -38,7 +38,7 @@ def render_comparison(report: ComparisonReport, console: Console) -> None:
     """Print a comparison."""
     found = report.comparison
     _verdict(report, console)
-    _sides(found, console)
+    _sides(report, console)
     _problems(found, console)
     if found.comparable:
         deltas(found, console)
@@ -75,7 +75,7 @@ def _noise_floor(report: ComparisonReport, console: Console) -> None:
 def render_in_brief(report: ComparisonReport, console: Console) -> None:
     """Print the overall difference, how many cases changed, and the verdict."""
     found = report.comparison
-    _sides(found, console)
+    _sides(report, console)
     deltas(found, console, parts=False)
     _changes(found, console)
     console.print()
@@ -135,12 +135,15 @@ def _outcome(decision: Decision) -> tuple[str, str]:
     return _OUTCOMES.get(decision.outcome, usual)
 
 
-def _sides(found: Comparison, console: Console) -> None:
+def _sides(report: ComparisonReport, console: Console) -> None:
+    found = report.comparison
     console.print()
     width = max(len(found.a.label), len(found.b.label))
     for letter, side in (("A", found.a), ("B", found.b)):
         size = f"{counted(side.rows, 'case')} × {counted(side.trials, 'trial')}"
         line(console, f"{letter}  {side.label:<{width}}  {side.id}  {side.dataset}, {size}", "dim")
+    if report.baseline is not None:
+        line(console, f"A is the baseline: {report.baseline.sentence}", "dim")
 
 
 def _problems(found: Comparison, console: Console) -> None:
