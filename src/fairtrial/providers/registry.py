@@ -9,11 +9,14 @@ from fairtrial.model.call import ProviderSpec
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
 from fairtrial.ports import Provider, Surroundings
+from fairtrial.providers.caching import CachingProvider
 from fairtrial.schema.kinds import Kinds
 
 PROVIDERS: Final = Kinds(
     "provider",
     {
+        "anthropic": "fairtrial.providers.anthropic",
+        "openai": "fairtrial.providers.openai",
         "claude-code": "fairtrial.providers.claude_code",
         "codex": "fairtrial.providers.codex",
         "fake": "fairtrial.providers.fake",
@@ -47,11 +50,13 @@ def provider_spec(value: Json, where: str) -> ProviderSpec:
 
 
 def build_provider(spec: ProviderSpec, surroundings: Surroundings, where: str) -> Provider:
-    """Return the provider of a spec, ready to be opened.
+    """Return the provider of a spec, ready to be opened; where answers are kept, it keeps its own.
 
     Raises:
         UsageError: its options do not work out, e.g. name a file that does not exist.
     """
     options = PROVIDERS.options(spec.kind, spec.options, where)
     provider: Provider = PROVIDERS.module(spec.kind, where).build(options, surroundings, where)
-    return provider
+    if surroundings.answers is None or surroundings.clock is None:
+        return provider
+    return CachingProvider(spec.kind, provider, surroundings.answers, surroundings.clock)

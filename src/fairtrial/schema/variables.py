@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from fairtrial.model.errors import UsageError
 
+_SHORTEST_SECRET: Final = 6
+"""Hiding a shorter value, such as `1` or `prod`, would garble messages and protect nothing."""
 _REFERENCE = re.compile(r"\$(\$?)\{([^{}]*)\}")
 
 
@@ -35,3 +38,13 @@ def substitute(text: str, environ: Mapping[str, str], where: str) -> str:
         return environ[name]
 
     return _REFERENCE.sub(value_of, text)
+
+
+def secrets_of(texts: Iterable[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """Return the values that `substitute` puts into texts, each with the name of its variable."""
+    names = {name for text in texts for name in references(text)}
+    return {
+        environ[name].strip(): name
+        for name in sorted(names)
+        if len(environ.get(name, "").strip()) >= _SHORTEST_SECRET
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from http import HTTPMethod
@@ -15,15 +14,13 @@ from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
 from fairtrial.ports import Surroundings, Task
 from fairtrial.schema.decoding import unknown_name
+from fairtrial.schema.headers import filled_header
 from fairtrial.schema.json_pointer import parse_pointer
-from fairtrial.schema.variables import references, substitute
+from fairtrial.schema.variables import secrets_of, substitute
 from fairtrial.tasks.request import RequestPlan
 from fairtrial.tasks.template import Fill, compile_template
 
 _BODILESS: Final = ("GET", "HEAD")
-_HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_SHORTEST_SECRET: Final = 6
-"""Hiding a shorter value, such as `1` or `prod`, would garble messages and protect nothing."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +81,7 @@ def plan(options: Options, surroundings: Surroundings, where: str) -> RequestPla
         )
     url = _url(options.url, environ, f"{where}, option 'url'")
     headers = {
-        name: _header(name, value, environ, f"{where}, header {name!r}")
+        name: filled_header(name, value, environ, f"{where}, header {name!r}")
         for name, value in options.headers.items()
     }
     query = {
@@ -103,7 +100,9 @@ def plan(options: Options, surroundings: Surroundings, where: str) -> RequestPla
         envelope=options.envelope,
         verify=options.verify,
         max_output=options.max_output,
-        secrets=_secrets(options, environ),
+        secrets=secrets_of(
+            (options.url, *options.headers.values(), *options.query.values()), environ
+        ),
     )
 
 
@@ -123,15 +122,6 @@ def _url(text: str, environ: Mapping[str, str], where: str) -> str:
     return url
 
 
-def _header(name: str, value: str, environ: Mapping[str, str], where: str) -> str:
-    if not _HEADER_NAME.fullmatch(name):
-        raise UsageError(f"{name!r} cannot be the name of a header", where=where)
-    filled = substitute(value, environ, where).strip()
-    if any(character in filled for character in "\r\n\0"):
-        raise UsageError("its value has more than one line", where=where)
-    return filled
-
-
 def _body(options: Options, method: str, where: str) -> Fill | None:
     if options.body is not None:
         return compile_template(options.body, where)
@@ -145,13 +135,3 @@ def _pointer(text: str | None, where: str) -> tuple[str, ...] | None:
         return None if text is None else parse_pointer(text)
     except ValueError as error:
         raise UsageError(str(error), where=where) from None
-
-
-def _secrets(options: Options, environ: Mapping[str, str]) -> dict[str, str]:
-    texts = (options.url, *options.headers.values(), *options.query.values())
-    names = {name for text in texts for name in references(text)}
-    return {
-        environ[name].strip(): name
-        for name in sorted(names)
-        if len(environ.get(name, "").strip()) >= _SHORTEST_SECRET
-    }
