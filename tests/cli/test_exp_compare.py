@@ -137,6 +137,7 @@ def test_options_of_the_gate_need_it(fairtrial: Command, flag: str) -> None:
         (("base", "nowhere"), "there is no experiment nowhere"),
         (("base", "cand:other"), "cand has no arm other"),
         (("base", "cand:"), "cand has no arm (empty)"),
+        (("base", "cand", "third"), "'third' is one argument too many"),
         (("base", "cand", "--gate", "--lambda", "inf"), "--lambda: expected float <= 1000000.0"),
         (("base", "cand", "--pairwise", "judge"), "why: this is 'judge'"),
         (("base", "nowhere:other"), "there is no experiment nowhere"),
@@ -197,6 +198,26 @@ def test_different_datasets(fairtrial: Command, folder: Path) -> None:
     assert "run both on the same dataset" in done.out
     assert "Only in base: 12 cases" in done.out
     assert fairtrial("exp", "compare", "base", "cand", "--gate").code == ExitCode.NO_VERDICT
+
+
+@pytest.mark.usefixtures("agent")
+def test_all_new_and_dropped_rows_are_in_the_json_as_ids(fairtrial: Command, folder: Path) -> None:
+    lines = [
+        json.dumps({"id": f"c{n:04}", "input": n, "expected": str(n), "condition": condition})
+        for n in range(200)
+        for condition in ("clean", "attack")
+    ]
+    (folder / "other.jsonl").write_text("\n".join(lines))
+    fairtrial("dataset", "add", "other", "other.jsonl")
+    run(fairtrial, "base", range(4))
+    run(fairtrial, "cand", range(4), dataset="other")
+    ids = [f"c{n:04}" for n in range(200)]
+    found = fairtrial("exp", "compare", "base", "cand", "--json")
+    assert found.json["new"] == {"attack": ids, "clean": ids}
+    assert found.json["dropped"] == {"default": ids[:12]}
+    assert (found.json["counts"]["new"], found.json["counts"]["dropped"]) == (400, 12)
+    assert not {"new", "dropped", "same"} & found.json["rows"].keys()
+    assert len(found.out) < 412 * 20 + 6_000
 
 
 @pytest.mark.usefixtures("agent")
