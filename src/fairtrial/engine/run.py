@@ -8,11 +8,12 @@ import random
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fairtrial.engine.attempts import Attempting, Confirming
 from fairtrial.engine.control import Control
 from fairtrial.engine.ledger import Ledger
 from fairtrial.engine.plan import Plan, Slot
 from fairtrial.engine.retry import tries_allowed, wait_before
-from fairtrial.engine.stages import Design, Outcomes, Stages, TrialOutcome, slot_key
+from fairtrial.engine.stages import Design, Outcomes, Stages, outcome_of, slot_key
 from fairtrial.engine.stop_rules import Budget, InfraStreak, hopeless
 from fairtrial.engine.trial import GradeAll, TrialRunner
 from fairtrial.model.case import Case
@@ -63,6 +64,8 @@ class Machinery:
         grade: Asks all graders about one output.
         workspace: Where their programs run.
         work: Turns a lease into a trial; None runs the task of its arm. A regrade has its own.
+        attempting: With sequential attempts: how many, and what they are told.
+        confirming: With reruns of failures: how many, and of which cases.
     """
 
     tasks: Mapping[str, Task]
@@ -70,6 +73,8 @@ class Machinery:
     grade: GradeAll
     workspace: Workspace
     work: TrialWork | None = None
+    attempting: Attempting | None = None
+    confirming: Confirming | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +154,8 @@ class _Run:
             publish=world.publish,
             crash_log=world.crash_log,
             give_up=lambda problem: self._control.stop(hopeless(problem)),
+            attempting=self._machinery.attempting,
+            confirming=self._machinery.confirming,
         )
 
     async def main(self) -> Ending:
@@ -273,7 +280,7 @@ class _Run:
         finally:
             self._in_flight -= 1
         if self._design is not None:
-            self._outcomes[trial.key] = TrialOutcome(trial.verdict, trial.score)
+            self._outcomes[trial.key] = outcome_of(trial)
         self._stop(self._streak.see(trial))
         if self._budget is not None:
             self._stop(self._budget.see(trial))

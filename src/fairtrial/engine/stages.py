@@ -12,7 +12,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from typing import NamedTuple, TypeAlias
 
 from fairtrial.engine.plan import Slot
-from fairtrial.model.trial import TrialKey
+from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Verdict
 
 
@@ -44,3 +44,9 @@ Design: TypeAlias = Callable[[Outcomes], Stages]
 def slot_key(slot: Slot) -> TrialKey:
     """Return the key of a planned trial."""
     return TrialKey(slot.case.id, slot.case.condition, slot.arm, slot.trial)
+
+
+def outcome_of(trial: Trial) -> TrialOutcome:
+    """Return what a design may know of a trial."""
+    reruns = tuple(rerun.verdict for rerun in trial.reruns)
+    return TrialOutcome(trial.verdict, trial.score, reruns)

@@ -7,6 +7,7 @@ import math
 from fairtrial.model.errors import InfraError
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
+from fairtrial.model.wording import usd
 
 
 class InfraStreak:
@@ -70,11 +71,11 @@ class Budget:
         over = self._spent + coming > self._limit + 1e-6
         if not over and (each or self._spent < self._limit):
             return None
-        spent = f"{OVER_BUDGET} {_usd(self._limit)}: {_usd(self._spent)} is spent"
+        spent = f"{OVER_BUDGET} {usd(self._limit)}: {usd(self._spent)} is spent"
         if not each:
             return spent
         flying = f", {in_flight} more trials are running" if in_flight else ""
-        return f"{spent}{flying}, and a trial costs about {_usd(each)}"
+        return f"{spent}{flying}, and a trial costs about {usd(each)}"
 
     def see(self, trial: Trial) -> str | None:
         """Take in what the next trial cost; return why to stop, or None to go on."""
@@ -88,7 +89,7 @@ class Budget:
             self._spent += self._each()
             return None
         return (
-            f"{OVER_BUDGET} {_usd(self._limit)} cannot be kept: what trial {trial.key.trial} of "
+            f"{OVER_BUDGET} {usd(self._limit)} cannot be kept: what trial {trial.key.trial} of "
             f"{trial.key.case_key} cost is unknown"
         )
 
@@ -99,11 +100,20 @@ class Budget:
 
 
 def trial_cost(trial: Trial) -> float | None:
-    """Return what a trial cost, its graders included; None when a part of it is unknown."""
-    costs = [trial.cost_usd, *(score.cost_usd for score in trial.scores)]
+    """Return what a trial cost: graders, further attempts and reruns included.
+
+    None when a part of it is unknown.
+    """
+    attempts = [attempt.cost_usd for attempt in trial.attempts] or [cost_of_try(trial)]
+    return added(*attempts, *(rerun.cost_usd for rerun in trial.reruns))
+
+
+def cost_of_try(trial: Trial) -> float | None:
+    """Return what the task and the graders cost, without further attempts and reruns."""
+    return added(trial.cost_usd, *(score.cost_usd for score in trial.scores))
+
+
+def added(*costs: float | None) -> float | None:
+    """Return the sum of costs; None when one is unknown."""
     known = [cost for cost in costs if cost is not None]
     return math.fsum(known) if len(known) == len(costs) else None
-
-
-def _usd(amount: float) -> str:
-    return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.2g}"

@@ -5,18 +5,26 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
 
 from fairtrial.analysis.verdict import decide, grading_cost
+from fairtrial.engine.attempts import (
+    Attempting,
+    Confirming,
+    attempt_of,
+    may_go_on,
+    rerun_of,
+)
 from fairtrial.engine.plan import Policy, trial_seed
 from fairtrial.engine.retry import HOPELESS, tries_allowed, wait_before
+from fairtrial.model.attempt import Attempt, Rerun
 from fairtrial.model.errors import InfraError, TaskError, TrialProblem, TrialTimeout
 from fairtrial.model.events import Event, TrialRetried
 from fairtrial.model.grader import Subject
 from fairtrial.model.score import Score
-from fairtrial.model.task import TaskCall, TaskResult
+from fairtrial.model.task import EarlierAttempt, TaskCall, TaskResult
 from fairtrial.model.trial import Trial
 from fairtrial.ports import Clock, Lease, Task
 
@@ -63,6 +71,8 @@ class TrialRunner:
         publish: Takes events.
         crash_log: Keeps the traceback of a defect and says where.
         give_up: Told of a problem that every other trial would meet too.
+        attempting: With sequential attempts: how many, and what they are told.
+        confirming: With reruns of failures: how many, and of which cases.
     """
 
     tasks: Mapping[str, Task]
@@ -73,12 +83,50 @@ class TrialRunner:
     publish: Callable[[Event], None]
     crash_log: Callable[[BaseException], str]
     give_up: Callable[[InfraError], None] = go_on
+    attempting: Attempting | None = None
+    confirming: Confirming | None = None
 
     async def run(self, lease: Lease) -> Trial:
         """Run one trial to its verdict; whatever goes wrong inside becomes the verdict."""
+        trial = await self._attempt(lease, ())
+        if self.attempting is not None:
+            return await self._attempts(lease, trial, self.attempting)
+        if self.confirming is not None and self.confirming.of(lease.case.key):
+            return await self._confirmed(lease, trial, self.confirming)
+        return trial
+
+    async def _attempts(self, lease: Lease, first: Trial, rules: Attempting) -> Trial:
+        """Try a failed trial again with feedback; all but the attempts stays the first one's."""
+        done: list[Attempt] = []
+        earlier: tuple[EarlierAttempt, ...] = ()
+        latest = first
+        while may_go_on(latest) and len(done) + 1 < rules.most:
+            try:
+                said, cost = await rules.feedback(lease.case, latest)
+            except InfraError:
+                break  # the critic cannot be had: there is nothing to go on with
+            done.append(attempt_of(len(done) + 1, latest, said, cost))
+            earlier = (*earlier, EarlierAttempt(latest.output, said))
+            latest = await self._attempt(lease, rules.shown(earlier), len(done) + 1)
+        done.append(attempt_of(len(done) + 1, latest, None, 0.0))
+        return replace(first, attempts=tuple(done))
+
+    async def _confirmed(self, lease: Lease, first: Trial, rules: Confirming) -> Trial:
+        """Run a failed trial again until it does not fail; its verdict stays the first one's."""
+        reruns: list[Rerun] = []
+        latest = first
+        while may_go_on(latest) and len(reruns) < rules.times:
+            latest = await self._attempt(lease, ())
+            reruns.append(rerun_of(latest))
+        return replace(first, reruns=tuple(reruns))
+
+    async def _attempt(
+        self, lease: Lease, earlier: tuple[EarlierAttempt, ...], number: int = 1
+    ) -> Trial:
         case = lease.case
         seed = trial_seed(self.seed, case.id, case.condition, lease.trial)
-        last = await self._tries(lease, seed)
+        call = TaskCall(case, lease.arm, lease.trial, number, seed, None, earlier=earlier)
+        last = await self._tries(lease, call)
         scores: tuple[Score, ...] = ()
         problem = last.problem
         if problem is None and last.result is not None:
@@ -115,7 +163,7 @@ class TrialRunner:
             reused=result.reused,
         )
 
-    async def _tries(self, lease: Lease, seed: int) -> Try:
+    async def _tries(self, lease: Lease, call: TaskCall) -> Try:
         jitter: random.Random | None = None
         limit = self.policy.trial_timeout_s
         deadline = None if limit is None else self.clock.monotonic() + limit
@@ -123,11 +171,13 @@ class TrialRunner:
         while True:
             tries += 1
             left = None if deadline is None else deadline - self.clock.monotonic()
-            last = await self._try(lease, seed, left, tries)
+            last = await self._try(
+                call if left is None else replace(call, time_limit_s=left), tries
+            )
             if not isinstance(last.problem, InfraError):
                 return last
             # Made only when needed: it takes longer than the rest of this function.
-            jitter = jitter or random.Random(seed)  # noqa: S311  # spreads load, keeps no secret
+            jitter = jitter or random.Random(call.seed)  # noqa: S311  # spreads load, keeps no secret
             wait = self._wait(last.problem, tries, jitter, deadline)
             if wait is None:
                 return last
@@ -144,9 +194,8 @@ class TrialRunner:
             return wait
         return wait if self.clock.monotonic() + wait < deadline else None
 
-    async def _try(self, lease: Lease, seed: int, left: float | None, tries: int) -> Try:
-        call = TaskCall(lease.case, lease.arm, lease.trial, 1, seed, left)
-        task = self.tasks[lease.arm]
+    async def _try(self, call: TaskCall, tries: int) -> Try:
+        task, left = self.tasks[call.arm], call.time_limit_s
         started_at = self.clock.now()
         start = self.clock.monotonic()
         result: TaskResult | None = None

@@ -22,6 +22,19 @@ class TaskSpec:
 
 
 @dataclass(frozen=True, slots=True)
+class EarlierAttempt:
+    """What an earlier attempt of the same trial gave, and what was said of it.
+
+    Attributes:
+        output: Its output.
+        feedback: Never holds what was expected.
+    """
+
+    output: Json
+    feedback: str
+
+
+@dataclass(frozen=True, slots=True)
 class TaskCall:
     """One request to a task: run this case.
 
@@ -34,6 +47,8 @@ class TaskCall:
         time_limit_s: Seconds the task may take; None for no limit.
         environ: Variables that this trial's programs and model calls see over the usual ones, e.g.
             the address of the recording proxy.
+        earlier: The failed attempts before this one, the oldest first; only the last one when the
+            history is cut. Empty for the first attempt.
     """
 
     case: Case
@@ -43,6 +58,7 @@ class TaskCall:
     seed: int
     time_limit_s: float | None = None
     environ: Mapping[str, str] = field(default_factory=dict)
+    earlier: tuple[EarlierAttempt, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

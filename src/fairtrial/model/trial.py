@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple
 
+from fairtrial.model.attempt import Attempt, Rerun
 from fairtrial.model.case import CaseKey
 from fairtrial.model.json import Json
 from fairtrial.model.replay import ReplayNote
@@ -58,6 +59,9 @@ class Trial:
         grading_cost_usd: What judges cost, apart from `cost_usd`; None is unknown or no judge.
         reused: Model answers that were served again instead of asked for.
         replay: What came of serving recorded calls, in a run that replays.
+        attempts: Every attempt, in a run with sequential attempts; what else stands here is the
+            first one's.
+        reruns: How often a failure was run again to make sure, and what came of it.
     """
 
     key: TrialKey
@@ -80,3 +84,5 @@ class Trial:
     grading_cost_usd: float | None = None
     reused: Reused | None = None
     replay: ReplayNote | None = None
+    attempts: tuple[Attempt, ...] = ()
+    reruns: tuple[Rerun, ...] = ()

@@ -14,8 +14,10 @@ from typing import Any
 
 import msgspec
 
+from fairtrial.model.attempt import Attempt, Rerun
 from fairtrial.model.json import Json
 from fairtrial.model.task import Reused, Tokens
+from fairtrial.model.verdict import Cause, Verdict
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -57,6 +59,22 @@ def reused_of(text: str | None) -> Reused | None:
 def tokens_of(fields: Json) -> Tokens | None:
     """Return tokens from the JSON object of them."""
     return None if fields is None else Tokens(**fields)
+
+
+def attempt_of(fields: Json) -> Attempt:
+    """Return an attempt from the JSON object of it."""
+    verdict, cause = Verdict(fields["verdict"]), fields["cause"]
+    told = {
+        "verdict": verdict,
+        "cause": None if cause is None else Cause(cause),
+        "tokens": tokens_of(fields["tokens"]),
+    }
+    return Attempt(**{**fields, **told})
+
+
+def rerun_of(fields: Json) -> Rerun:
+    """Return a rerun from the JSON object of it."""
+    return Rerun(**{**fields, "verdict": Verdict(fields["verdict"])})
 
 
 def _plain(value: Any) -> Json:

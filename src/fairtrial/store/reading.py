@@ -30,7 +30,14 @@ from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Cause, Verdict
 from fairtrial.ports import RowQuery, TrialFilter
 from fairtrial.store.blobs import Blobs
-from fairtrial.store.codec import from_json, from_micros, reused_of, tokens_of
+from fairtrial.store.codec import (
+    attempt_of,
+    from_json,
+    from_micros,
+    rerun_of,
+    reused_of,
+    tokens_of,
+)
 from fairtrial.store.database import Database
 from fairtrial.store.tables import (
     TRIALS_A_ROW,
@@ -253,6 +260,8 @@ class TrialReader:
             grading_cost_usd=found.grading_cost_usd,
             reused=reused_of(found.reused),
             replay=None if replay is None else ReplayNote(**replay),
+            attempts=tuple(map(attempt_of, body.get("attempts", ()))),
+            reruns=tuple(map(rerun_of, body.get("reruns", ()))),
         )
 
 

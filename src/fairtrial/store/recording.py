@@ -62,6 +62,10 @@ def _body(trial: Trial) -> bytes:
         body["tokens"] = trial.tokens
     if trial.replay is not None:
         body["replay"] = trial.replay
+    if trial.attempts:
+        body["attempts"] = trial.attempts
+    if trial.reruns:
+        body["reruns"] = trial.reruns
     judged = [
         {"at": ordinal, "cost_usd": score.cost_usd, "detail": score.detail}
         for ordinal, score in enumerate(trial.scores)

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from fairtrial.model.attempt import Attempt, Rerun
 from fairtrial.model.case import CaseKey
 from fairtrial.model.errors import NotFoundError, StoreError
 from fairtrial.model.experiment import (
@@ -146,6 +147,11 @@ class ExperimentStoreContract:
             grading_cost_usd=0.5,
             reused=Reused("cache", 2, Tokens(input=4), None),
             replay=ReplayNote(recorded=3, served=2, live=1, diverged_at=3, why="changed"),
+            attempts=(
+                Attempt(1, Verdict.FAILED, Cause.TASK, "☃", None, {"a": 1}, "again", 0.5, None),
+                Attempt(2, Verdict.PASSED, None, None, 1.0, "b", None, 0.25, 0.1, Tokens(1, 2)),
+            ),
+            reruns=(Rerun(Verdict.FAILED, "no", None), Rerun(Verdict.PASSED, None, 0.5)),
         )
         store.experiments.record(experiment.id, [trial], NOON)
         assert list(store.experiments.trials(experiment.id)) == [trial]
