@@ -37,7 +37,7 @@ def test_every_option_has_its_row_and_default(schema: dict[str, Any]) -> None:
 
 def test_the_example_specs_are_accepted() -> None:
     specs = [example for example in _EXAMPLES if "kind" in example]
-    assert {task_spec(spec, "docs").kind for spec in specs} == {"command", "http"}
+    assert {task_spec(spec, "docs").kind for spec in specs} == {"command", "http", "prompt"}
 
 
 def test_the_example_envelopes_are_the_real_ones() -> None:

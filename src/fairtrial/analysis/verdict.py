@@ -69,8 +69,8 @@ def score_of(spec: GraderSpec, grade: Grade, default_threshold: float) -> Score:
     """
     value, problem = _finite(grade.value)
     if value is None:
-        reason = problem or grade.reason or "the grader gave no value"
-        return score_missing(spec, reason, grade.cost_usd, grade.detail)
+        why = problem or grade.reason or "the grader gave no value"
+        return score_missing(spec, why, grade.cost_usd, grade.detail)
     reason = grade.reason
     if spec.negate:
         # Rounded, so that 1 - 0.9 reaches a threshold of 0.1 as its reader expects.

@@ -17,12 +17,14 @@ from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.experiment import experiment_report
 from fairtrial.app.reports.regrade import RegradeReport
 from fairtrial.app.requests.exp_regrade import Request
+from fairtrial.app.settling import settled_graders
 from fairtrial.engine.plan import Arm, Plan, Policy
 from fairtrial.engine.regrade import Regrader, stored_leases
 from fairtrial.engine.run import Due, Machinery, run
 from fairtrial.graders.registry import grader_spec, grader_specs
 from fairtrial.model.errors import UsageError
 from fairtrial.model.experiment import Experiment, ExperimentState, Status
+from fairtrial.model.grader import GraderSpec
 from fairtrial.model.json import content_hash
 from fairtrial.stats.proportion import pass_rate
 from fairtrial.tasks.registry import task_spec
@@ -91,16 +93,21 @@ def _graders(bench: Bench, request: Request, origin: Experiment) -> tuple[Placed
         for value in origin.spec["graders"]:
             spec = grader_spec(value, "graders")
             folder = Path(folders.get(spec.name, origin.spec["base_dir"]))
-            found[spec.name] = Placed(spec, folder)
+            found[spec.name] = _placed(bench, spec, folder)
     where = str(request.spec) if request.spec else "--grader"
     folder = bench.cwd if request.spec is None else request.spec.parent
     for value in request.graders:
         spec = grader_spec(value, where)
-        found[spec.name] = Placed(spec, folder)
+        found[spec.name] = _placed(bench, spec, folder)
     if not found:
         raise UsageError("no grader", where=where, fix="give one, e.g. --grader exact")
     grader_specs([grader.spec.content() for grader in found.values()], where)
     return tuple(found.values())
+
+
+def _placed(bench: Bench, spec: GraderSpec, folder: Path) -> Placed:
+    (settled,) = settled_graders(bench, [spec], folder, f"grader {spec.name}")
+    return Placed(settled, folder)
 
 
 def _experiment(bench: Bench, request: Request, intent: Intent) -> Experiment:

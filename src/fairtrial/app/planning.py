@@ -10,10 +10,11 @@ from typing import Any, TypeVar
 from fairtrial.app.bench import Bench
 from fairtrial.app.gate_rules import gate_rules
 from fairtrial.app.requests.exp_run import Request, Selection
+from fairtrial.app.settling import settled_graders, settled_task
 from fairtrial.engine.plan import Arm, Plan, Policy, stored_policy
 from fairtrial.engine.selection import Criteria, select, split_names
 from fairtrial.graders.registry import grader_specs
-from fairtrial.model.case import CaseKey
+from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.dataset import DatasetVersion
 from fairtrial.model.errors import UsageError
 from fairtrial.model.experiment import Experiment
@@ -21,7 +22,7 @@ from fairtrial.model.json import Json
 from fairtrial.model.trial import MAIN_ARM
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import CaseOutline, RowQuery
-from fairtrial.tasks.registry import task_spec
+from fairtrial.tasks.registry import rehearse_task, task_spec
 
 EVERY_ROW = 2**31
 T = TypeVar("T")
@@ -41,14 +42,21 @@ def plan_of(bench: Bench, request: Request, arms: Sequence[str] = (MAIN_ARM,)) -
         raise UsageError("no task", where=where, fix="give one with --task JSON|FILE, or in a spec")
     if not request.graders:
         raise UsageError("no grader", where=where, fix="give one, e.g. --grader exact")
-    task = task_spec(request.task, f"{where}: task" if where else "--task")
-    graders = grader_specs(request.graders, f"{where}: graders" if where else "graders")
+    folder = base_dir(bench, request)
+    task_where = f"{where}: task" if where else "--task"
+    task = settled_task(bench, task_spec(request.task, task_where), folder, task_where)
+    graders_where = f"{where}: graders" if where else "graders"
+    graders = settled_graders(
+        bench, grader_specs(request.graders, graders_where), folder, graders_where
+    )
     gate_rules(request.gate, f"{where}: gate", [grader.name for grader in graders])
     dataset = bench.store.datasets.version(request.dataset)
     seed = secrets.randbelow(2**31) if request.seed is None else request.seed
+    cases = _selected(bench, dataset, request)
+    rehearse_task(task, lambda: _whole(bench, dataset, cases[0]), folder, task_where)
     return Plan(
         dataset=dataset,
-        cases=_selected(bench, dataset, request),
+        cases=cases,
         arms=tuple(Arm(name, task) for name in arms),
         graders=graders,
         trials=request.trials,
@@ -161,6 +169,10 @@ def _errored(bench: Bench, ref: str) -> frozenset[CaseKey]:
     causes = frozenset({Cause.TASK, Cause.INFRA})
     keys = bench.store.experiments.recorded_keys(experiment.id, causes)
     return frozenset(key.case_key for key in keys)
+
+
+def _whole(bench: Bench, dataset: DatasetVersion, case: CaseOutline) -> Case:
+    return next(iter(bench.store.datasets.cases(dataset, [case.position])))
 
 
 def _sample(given: str | float | None) -> int | float | None:

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 from fairtrial.analysis.progress import Progress, eta_s
 from fairtrial.app.bench import Bench
 from fairtrial.cli import garbage, streams
+from fairtrial.cli.harmless import harmless
 from fairtrial.cli.render.words import duration, money, percent
-from fairtrial.model.events import Event, RunStarted
+from fairtrial.model.events import Event, Noted, RunStarted
 from fairtrial.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ def watched(bench: Bench) -> Iterator[Bench]:
     def see(event: Event) -> None:
         if isinstance(event, RunStarted):
             garbage.resume()
+        elif isinstance(event, Noted):
+            streams.tell(f"{harmless(event.text)}\n")
         progress.see(event)
 
     shown = dataclasses.replace(bench, publish=see)

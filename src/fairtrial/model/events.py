@@ -74,4 +74,48 @@ class RunEnded:
     reason: str | None
 
 
-Event: TypeAlias = RunStarted | TrialRecorded | TrialRetried | RunDraining | RunEnded
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something was decided that the user left open, e.g. which provider runs a model.
+
+    Attributes:
+        text: One line that says what, and why.
+    """
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class JudgingStarted:
+    """Outputs, or pairs of them, are about to be judged outside of a run.
+
+    Attributes:
+        name: Who judges.
+        planned: How many will be.
+    """
+
+    name: str
+    planned: int
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """One output, or pair of outputs, was judged, or could not be.
+
+    Attributes:
+        cost_usd: What that cost; None when unknown.
+    """
+
+    cost_usd: float | None
+
+
+Event: TypeAlias = (
+    RunStarted
+    | TrialRecorded
+    | TrialRetried
+    | RunDraining
+    | RunEnded
+    | Noted
+    | JudgingStarted
+    | Judged
+)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Mapping
 
 from fairtrial.model.json import Json
+from fairtrial.providers.choice import Here, choose_provider
 from fairtrial.providers.registry import provider_spec
 
 
@@ -22,5 +24,8 @@ def settled_provider(
     Raises:
         UsageError: the provider is unknown, or none can be used here.
     """
-    del environ
-    return provider_spec(given, where).content(), model, None
+    if given is not None:
+        return provider_spec(given, where).content(), model, None
+    here = Here(environ, lambda program: shutil.which(program, path=environ.get("PATH")))
+    choice = choose_provider(here, model)
+    return choice.spec.content(), choice.model, f"{choice.sentence}, model {choice.model}"

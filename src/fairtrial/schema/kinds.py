@@ -1,7 +1,9 @@
 """Tables of kinds: a name in a spec, the module behind it, loaded on first use.
 
 A module of a kind defines `Options`, the frozen dataclass of its options, and `build`, which turns
-those options and the surroundings into the port's implementation.
+those options and the surroundings into the port's implementation. It may define `settle`, which
+returns the options that a plan fixes (a file's content, the provider that is used) and lines that
+tell of them: two runs are the same only when these are.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -48,6 +51,31 @@ class Kinds:
             UsageError: an unknown kind or option, or a value that does not fit.
         """
         return decode(self.module(kind, where).Options, values, f"{where} ({kind} {self.port})")
+
+    def settled(
+        self,
+        kind: str,
+        values: Mapping[str, Json],
+        place: tuple[Path, Mapping[str, str]],
+        where: str,
+    ) -> tuple[Mapping[str, Json], tuple[str, ...]]:
+        """Return a kind's options with all that is left open decided, and lines that tell of it.
+
+        Args:
+            kind: The kind.
+            values: Its options as the user wrote them.
+            place: The folder that relative paths start at, and the environment.
+            where: What the options come from, for error messages.
+
+        Raises:
+            UsageError: what they name is not there.
+        """
+        settle = getattr(self.module(kind, where), "settle", None)
+        if settle is None:
+            return values, ()
+        fixed, notes = settle(self.options(kind, values, where), *place, where)
+        merged = {**values, **fixed}
+        return {name: value for name, value in merged.items() if value is not None}, notes
 
     def schemas(self, shared: Mapping[str, Json]) -> list[dict[str, Json]]:
         """Return the JSON Schema of each kind; `shared` are properties that all of them take."""

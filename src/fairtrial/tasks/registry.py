@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final
 
+from fairtrial.model.case import Case
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskSpec
@@ -17,11 +19,18 @@ TASKS: Final = Kinds(
         "command": "fairtrial.tasks.command",
         "http": "fairtrial.tasks.http",
         "python": "fairtrial.tasks.python",
+        "prompt": "fairtrial.tasks.prompt",
     },
 )
 
-_TELLTALES: Final = {"command": "command", "url": "http", "function": "python"}
-"""The option that every spec of a kind has, and the kind."""
+_TELLTALES: Final = {
+    "command": "command",
+    "url": "http",
+    "function": "python",
+    "template": "prompt",
+    "messages": "prompt",
+}
+"""An option that only specs of one kind have, and the kind."""
 
 
 def task_spec(value: Json, where: str) -> TaskSpec:
@@ -66,6 +75,23 @@ def build_task(spec: TaskSpec, surroundings: Surroundings, where: str) -> Task:
     options = TASKS.options(spec.kind, spec.options, where)
     task: Task = TASKS.module(spec.kind, where).build(options, surroundings, where)
     return task
+
+
+def rehearse_task(spec: TaskSpec, case: Callable[[], Case], folder: Path, where: str) -> None:
+    """Prepare a task's call for a case, and drop it; only kinds that can do so without a run do.
+
+    Args:
+        spec: The task.
+        case: Loads a case that it is about to run.
+        folder: Where relative paths start.
+        where: What the spec comes from, for error messages.
+
+    Raises:
+        UsageError: it cannot be prepared, e.g. a template names what the case does not have.
+    """
+    rehearse = getattr(TASKS.module(spec.kind, where), "rehearse", None)
+    if rehearse is not None:
+        rehearse(TASKS.options(spec.kind, spec.options, where), case(), folder, where)
 
 
 def _advice(options: Mapping[str, Json]) -> str:

@@ -14,6 +14,7 @@ from fairtrial.cli.render.lines import block, line
 from fairtrial.cli.render.words import duration, money, number, quantity
 from fairtrial.model.case import Case
 from fairtrial.model.json import Json
+from fairtrial.model.score import Score
 from fairtrial.model.trial import Trial
 
 if TYPE_CHECKING:
@@ -65,12 +66,22 @@ def _trial(trial: Trial, console: Console) -> None:
         mark = {True: "✓", False: "✗", None: "?"}[score.passed]
         reason = f"  {score.reason}" if score.reason else ""
         line(console, f"  {mark} {score.grader} {number(score.value)}{reason}")
+        _answers(score, console)
     if trial.output is not None or trial.cause is None:
         _value("output", trial.output, console)
     if trial.process and trial.process.stderr_tail:
         line(console, "  end of standard error")
         block(console, trial.process.stderr_tail.rstrip())
     console.print()
+
+
+def _answers(score: Score, console: Console) -> None:
+    """Print what each judge said each time, where there were several answers."""
+    answers = score.detail.get("answers", ()) if isinstance(score.detail, dict) else ()
+    for answer in answers if len(answers) > 1 else ():
+        said = "no answer" if answer["said"] is None else answer["said"]
+        text = f"      {answer['judge']} #{answer['sample']}  {said}: {answer['reason']}"
+        line(console, text, "dim", cut=True)
 
 
 def _value(title: str, value: Json, console: Console) -> None:

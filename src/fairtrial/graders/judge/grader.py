@@ -63,7 +63,7 @@ class Judge:
     menu: Menu
     members: tuple[Member, ...]
     clock: Clock | None
-    _stopped: str | None = field(default=None, init=False)
+    _stopped: InfraError | None = field(default=None, init=False)
 
     async def open(self) -> None:
         """Open the providers."""
@@ -75,9 +75,11 @@ class Judge:
 
         Raises:
             GraderError: the answers come to no value.
+            InfraError: they do not since a login was refused or a quota is spent; from then on
+                nobody is asked any more.
         """
         if self._stopped is not None:
-            raise GraderError(f"not asked: {self._stopped}")
+            raise self._stopped
         call = question(self.rubric, self.menu, self.options.include, subject)
         call = replace(
             call, max_tokens=self.options.max_tokens, temperature=self.options.temperature
@@ -96,6 +98,8 @@ class Judge:
         try:
             value, reason = combined(samples, self._how(), self._side)
         except GraderError as error:
+            if self._stopped is not None:
+                raise self._stopped from None
             raise GraderError(str(error), cost_usd=cost, detail=detail) from None
         return Grade(value, reason, cost, detail)
 
@@ -120,7 +124,7 @@ class Judge:
         except (GraderError, ProviderError, InfraError) as error:
             problem = str(error)
             if isinstance(error, InfraError) and error.kind in _ENDS_IT:
-                self._stopped = problem
+                self._stopped = error
         return Sample(member.label, number, answer, problem, bill.calls, bill.cached, bill.cost_usd)
 
     def _how(self) -> Literal["majority", "mean"]:

@@ -55,6 +55,8 @@ def trial_json(trial: Trial) -> dict[str, Json]:
                 "reason": score.reason,
                 "required": score.required,
                 "weight": score.weight,
+                "cost_usd": score.cost_usd,
+                "detail": score.detail,
             }
             for score in trial.scores
         ],
@@ -62,7 +64,9 @@ def trial_json(trial: Trial) -> dict[str, Json]:
         "started_at": timestamp(trial.started_at),
         "duration_s": trial.duration_s,
         "cost_usd": trial.cost_usd,
+        "grading_cost_usd": trial.grading_cost_usd,
         "tokens": None if trial.tokens is None else dataclasses.asdict(trial.tokens),
+        "reused": None if trial.reused is None else dataclasses.asdict(trial.reused),
         "metrics": dict(trial.metrics),
         "spans": [dict(span) for span in trial.spans],
         "process": None if trial.process is None else dataclasses.asdict(trial.process),

@@ -1,0 +1,226 @@
+"""Templates of prompts: Jinja in a sandbox, strict about names, bounded in size and work.
+
+A template may come from somebody else's spec, and its input from anywhere: it can call nothing,
+change nothing, and neither run for ever nor fill the memory.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+import traceback
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from jinja2 import StrictUndefined, Undefined, nodes
+from jinja2.exceptions import TemplateError, TemplateSyntaxError
+from jinja2.meta import find_undeclared_variables
+from jinja2.runtime import Context
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from fairtrial.tasks.template import as_text
+
+LARGEST: Final = 10_000_000
+"""Characters that a prompt, or a text within it, may have."""
+_MOST_STEPS: Final = 200_000
+"""Rounds of loops and calls of macros that one rendering may take."""
+_LONGEST_S: Final = 2.0
+"""Seconds of computing, so that a busy machine does not fail a trial."""
+_STEPS_BETWEEN_LOOKS: Final = 1_000
+_MOST_BITS: Final = 4_096
+_WIDE: Final = re.compile(r"\d{7,}")
+_TEMPLATE: Final = "<template>"
+
+
+class TemplateProblemError(Exception):
+    """A template cannot be compiled or filled; `str()` says why, with the line."""
+
+
+class TooMuchError(Exception):
+    """A template does more than a prompt may."""
+
+
+class Template:
+    """A template that can be filled many times.
+
+    Args:
+        source: Its text.
+        name: What to call it in messages, e.g. `template` or `messages[0]`.
+
+    Raises:
+        TemplateProblemError: its syntax is wrong.
+    """
+
+    def __init__(self, source: str, name: str) -> None:
+        self.name = name
+        self._environment = _Environment()
+        try:
+            self.names = find_undeclared_variables(self._environment.parse(source))
+            self._template = self._environment.from_string(source)
+        except TemplateSyntaxError as error:
+            where = _at(name, error.lineno)
+            raise TemplateProblemError(f"{where}: {error.message or error}") from None
+        except RecursionError:
+            raise TemplateProblemError(f"{name} is nested too deeply") from None
+
+    def fill(self, values: Mapping[str, Any]) -> str:
+        """Return the text for some values.
+
+        Raises:
+            TemplateProblemError: it names what is not there, fails, or does too much.
+        """
+        self._environment.start()
+        try:
+            return self._environment.joined(*self._pieces(values))
+        except RecursionError:
+            raise TemplateProblemError(f"{self.name} calls itself too deeply") from None
+        except Exception as error:  # noqa: BLE001  # a template's own error is of any class
+            where = _at(self.name, _line_of(error))
+            raise TemplateProblemError(f"{where}: {_sentence(error)}") from None
+
+    def _pieces(self, values: Mapping[str, Any]) -> Iterator[str]:
+        size = 0
+        for piece in self._template.generate(values):
+            size += len(piece)
+            if size > LARGEST:
+                raise TooMuchError(f"it writes more than {LARGEST:,} characters")
+            yield piece
+
+
+class _Environment(ImmutableSandboxedEnvironment):
+    """The sandbox, which also counts what a template does."""
+
+    intercepted_binops = frozenset(["+", "*", "**", "%"])
+
+    def __init__(self) -> None:
+        super().__init__(undefined=StrictUndefined, autoescape=False, finalize=_finalized)
+        self.filters["tojson"] = _to_json
+        self._steps = 0
+        self._until = 0.0
+
+    def start(self) -> None:
+        """Begin a rendering."""
+        self._steps, self._until = 0, time.thread_time() + _LONGEST_S
+
+    def step(self) -> None:
+        """Count one step of a rendering.
+
+        Raises:
+            TooMuchError: there were too many, or they took too long.
+        """
+        self._steps += 1
+        if self._steps > _MOST_STEPS:
+            raise TooMuchError(f"its loops take more than {_MOST_STEPS:,} rounds")
+        if self._steps % _STEPS_BETWEEN_LOOKS == 0 and time.thread_time() > self._until:
+            raise TooMuchError(f"it takes more than {_LONGEST_S:g} s of computing")
+
+    def joined(self, *parts: Any) -> str:
+        """Return the parts of a `~` as one text.
+
+        Raises:
+            TooMuchError: it would be too long.
+        """
+        texts = [part if isinstance(part, str) else str(_finalized(part)) for part in parts]
+        _check_size(sum(map(len, texts)))
+        return "".join(texts)
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """Return a key of an object before a method of Python's dict: `input.items` is a key."""
+        if isinstance(obj, Mapping) and attribute in obj:
+            return obj[attribute]
+        return super().getattr(obj, attribute)
+
+    def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
+        """Refuse results that are too large before they are made."""
+        _check_result(operator, left, right)
+        return super().call_binop(context, operator, left, right)
+
+    def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
+        return _counted(super()._parse(source, name, filename))
+
+
+def _counted(tree: nodes.Template) -> nodes.Template:
+    """Let every round of a loop and every call of a macro count as a step."""
+    for node in tree.find_all((nodes.For, nodes.Macro, nodes.CallBlock)):
+        body: list[nodes.Node] = node.body
+        body.insert(0, nodes.ExprStmt(_own("step", [], node.lineno), lineno=node.lineno))
+    return _with_joins(tree)
+
+
+def _with_joins(tree: nodes.Template) -> nodes.Template:
+    def replaced(value: Any) -> Any:
+        if isinstance(value, list):
+            return [replaced(item) for item in value]
+        if not isinstance(value, nodes.Node):
+            return value
+        for field, child in value.iter_fields():
+            setattr(value, field, replaced(child))
+        if isinstance(value, nodes.Concat):
+            return _own("joined", value.nodes, value.lineno)
+        return value
+
+    replaced(tree)
+    return tree.set_environment(tree.environment) if tree.environment else tree
+
+
+def _own(name: str, arguments: list[nodes.Expr], lineno: int) -> nodes.Call:
+    function = nodes.EnvironmentAttribute(name, lineno=lineno)
+    return nodes.Call(function, arguments, [], None, None, lineno=lineno)
+
+
+def _check_result(operator: str, left: Any, right: Any) -> None:
+    match operator, left, right:
+        case "*", (str() | list() | tuple()), int():
+            _check_size(len(left) * right)
+        case "*", int(), (str() | list() | tuple()):
+            _check_size(left * len(right))
+        case "+", (str() | list() | tuple()), (str() | list() | tuple()):
+            _check_size(len(left) + len(right))
+        case "%", str(), _:
+            if _WIDE.search(left):
+                raise TooMuchError("it formats a value too widely")
+        case "*", int(), int():
+            _check_bits(left.bit_length() + right.bit_length())
+        case "**", int(), int():
+            _check_bits(left.bit_length() * max(right, 0))
+
+
+def _check_size(size: int) -> None:
+    if size > LARGEST:
+        raise TooMuchError(f"it makes a text or a list longer than {LARGEST:,}")
+
+
+def _check_bits(bits: int) -> None:
+    if bits > _MOST_BITS:
+        raise TooMuchError("it computes a number that is too large")
+
+
+def _finalized(value: Any) -> Any:
+    """Return a value as a prompt shows it: text as it is, any other JSON value as JSON."""
+    if isinstance(value, str | Undefined):
+        return value
+    if value is None or isinstance(value, bool | dict | list | tuple):
+        return as_text(list(value) if isinstance(value, tuple) else value)
+    return value
+
+
+def _to_json(value: Any, indent: int | None = None) -> str:
+    # Jinja's own is for HTML: it would turn < into \u003c.
+    return json.dumps(value, ensure_ascii=False, indent=indent)
+
+
+def _sentence(error: Exception) -> str:
+    if isinstance(error, TemplateError | TooMuchError):
+        return str(error.message if isinstance(error, TemplateError) else error) or repr(error)
+    return f"{type(error).__name__}: {error}"
+
+
+def _line_of(error: Exception) -> int | None:
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [frame.lineno for frame in frames if frame.filename == _TEMPLATE]
+    return lines[-1] if lines else None
+
+
+def _at(name: str, line: int | None) -> str:
+    return name if line is None else f"{name}, line {line}"
