@@ -63,7 +63,8 @@ def _rules(bench: Bench, request: Request, experiment: Experiment) -> tuple[Rule
     if not rules:
         raise UsageError(
             f"{experiment.name} has no rules, and neither has the project",
-            fix="give some with --rules FILE, keep some with --set FILE, or add `gate` to the spec",
+            fix="give some with --rules FILE, keep some with --set FILE, or add `gate` to the "
+            f"spec; against another run: fairtrial exp compare OTHER {experiment.id} --gate",
         )
     return rules, "project"
 

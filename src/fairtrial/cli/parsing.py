@@ -8,7 +8,15 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from cyclopts import App, CoercionError, CycloptsError, MissingArgumentError, Parameter, Token
+from cyclopts import (
+    App,
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    Parameter,
+    Token,
+    UnusedCliTokensError,
+)
 
 from fairtrial.app.verbs import Verb
 from fairtrial.cli.arguments import Arguments
@@ -45,6 +53,8 @@ def _sentence(error: CycloptsError, options: Sequence[Option]) -> str:
         named = [option for option in options if option.flag == error.argument.name]
         if named:
             return missing(named[0])
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        return f"{error.unused_tokens[0]!r} is one argument too many"
     return " ".join(str(error).split())
 
 

@@ -65,8 +65,10 @@ def _undecided(found: Comparison, numbers: tuple[float, float, float]) -> str:
     effect = found.smallest.effect
     if effect is None:
         return f"{head}; {span}."
-    visible = f"{_cases(found.delta)} mostly show only gaps from {_points(effect)} on"
-    return f"{head}; {span}, and {visible}."
+    return (
+        f"{head}; {span}. With {_cases(found.delta)} only a gap of {_points(effect)} or more would "
+        "reliably show: run more cases or trials to see a smaller one."
+    )
 
 
 def _cases(delta: Delta) -> str:

@@ -116,7 +116,8 @@ def _verdict(report: ComparisonReport, console: Console) -> None:
 
 def _with_outcome(word: str, found: Comparison, decision: Decision) -> str:
     sentence = found.sentence
-    if decision.outcome is Outcome.HOLD and found.delta.verdict is Direction.BETTER:
+    held = decision.outcome is Outcome.HOLD and found.delta.verdict is Direction.BETTER
+    if held and not sentence.startswith("No verdict"):
         return f"{word}. {sentence} It is held all the same: {decision.reasons[0]}"
     if decision.outcome is Outcome.SHIP and found.delta.verdict is Direction.WORSE:
         return f"{word}. {sentence} It may ship all the same: {decision.reasons[0]}"
