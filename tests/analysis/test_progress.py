@@ -6,8 +6,16 @@ import dataclasses
 
 import pytest
 
-from fairtrial.analysis.progress import Progress, eta_s
-from fairtrial.model.events import RunDraining, RunEnded, RunStarted, TrialRecorded, TrialRetried
+from fairtrial.analysis.progress import Judging, Progress, eta_s
+from fairtrial.model.events import (
+    Judged,
+    JudgingStarted,
+    RunDraining,
+    RunEnded,
+    RunStarted,
+    TrialRecorded,
+    TrialRetried,
+)
 from fairtrial.model.experiment import Status
 from fairtrial.model.trial import TrialKey
 from fairtrial.model.verdict import Cause, Verdict
@@ -45,3 +53,15 @@ def test_trials_of_one_case_do_not_narrow_the_interval() -> None:
 def test_the_time_left_follows_the_pace() -> None:
     assert eta_s(10, 30, 5.0) == pytest.approx(15.0)
     assert eta_s(0, 30, 5.0) is None
+
+
+def test_judging_outside_of_a_run_is_counted_by_itself() -> None:
+    progress = Progress()
+    progress.see(Judged(None))  # nothing has begun
+    progress.see(JudgingStarted("clarity", 3))
+    for cost in (0.5, None, 0.25):
+        progress.see(Judged(cost))
+    assert progress.judging == Judging("clarity", 3, 3, 0.75)
+    progress.see(JudgingStarted("tone", 2))
+    assert progress.judging == Judging("tone", 2)
+    assert progress.planned == 0

@@ -11,6 +11,10 @@ import sys
 import pytest
 from tests.cli.conftest import EXACT
 
+from fairtrial.analysis.progress import Progress
+from fairtrial.cli.progress import StatusLine
+from fairtrial.model.events import Judged, JudgingStarted
+
 SCRIPT = (
     'sleep 0.05; case $(cat) in *"input\\":3,"*) exit 3;; '
     '*"input\\":4,"*) echo \'{"infra": "network", "error": "gone"}\';; '
@@ -54,3 +58,15 @@ def _read_all(descriptor: int) -> str:
     finally:
         os.close(descriptor)
     return b"".join(parts).decode()
+
+
+def test_judging_has_a_line_of_its_own() -> None:
+    progress = Progress()
+    line = StatusLine(progress, live=False)
+    progress.see(JudgingStarted("clarity", 48))
+    assert line.text() == f"clarity  {'─' * 20} 0/48 judged"
+    for _ in range(12):
+        progress.see(Judged(0.125))
+    text = line.text()
+    assert text.startswith(f"clarity  {'━' * 5}{'─' * 15} 12/48 judged  ")
+    assert text.endswith(" left  $1.50")

@@ -5,11 +5,41 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from fairtrial.model.events import Event, RunDraining, RunStarted, TrialRecorded, TrialRetried
+from fairtrial.model.events import (
+    Event,
+    Judged,
+    JudgingStarted,
+    RunDraining,
+    RunStarted,
+    TrialRecorded,
+    TrialRetried,
+)
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause, Verdict
 from fairtrial.stats.interval import Interval
 from fairtrial.stats.proportion import wilson
+
+
+@dataclass
+class Judging:
+    """How far a judge has come, outside of a run.
+
+    Attributes:
+        name: The judge.
+        planned: How many outputs, or pairs, it is to judge.
+        done: How many it has judged.
+        cost_usd: Sum of the costs that are known; None when none is.
+    """
+
+    name: str
+    planned: int
+    done: int = 0
+    cost_usd: float | None = None
+
+    def add(self, cost_usd: float | None) -> None:
+        """Add what one judgement cost."""
+        if cost_usd is not None:
+            self.cost_usd = (self.cost_usd or 0.0) + cost_usd
 
 
 @dataclass
@@ -28,6 +58,7 @@ class Progress:
         cost_usd: Sum of the costs that are known; None when none is.
         retries: Tries that were made again.
         draining: Why no new trial starts, if so.
+        judging: What is judged outside of a run; None until it begins.
     """
 
     name: str = ""
@@ -41,6 +72,7 @@ class Progress:
     cost_usd: float | None = None
     retries: int = 0
     draining: str | None = None
+    judging: Judging | None = None
 
     def see(self, event: Event) -> None:
         """Take in the next event."""
@@ -55,6 +87,11 @@ class Progress:
                 self.retries += 1
             case RunDraining(reason):
                 self.draining = reason
+            case JudgingStarted(name, planned):
+                self.judging = Judging(name, planned)
+            case Judged(cost_usd) if self.judging is not None:
+                self.judging.done += 1
+                self.judging.add(cost_usd)
 
     def _count(self, trial: Trial) -> None:
         self.verdicts[trial.verdict] += 1

@@ -21,11 +21,14 @@ class Verb:
         path: Its words, e.g. `("exp", "run")`.
         summary: One line of help.
         runs_trials: It takes a while, tells events, and can be asked to stop.
+        judges: It may ask models outside of a run, and tells how far it is; what is interrupted
+            costs only what was not answered yet.
     """
 
     path: tuple[str, ...]
     summary: str
     runs_trials: bool = False
+    judges: bool = False
 
     @property
     def name(self) -> str:
@@ -88,6 +91,7 @@ VERBS = (
     Verb(
         ("exp", "compare"),
         "Compare two experiments case by case: what B fixed and broke, by how much, how surely",
+        judges=True,
     ),
     Verb(("exp", "gate"), "Hold an experiment against the rules of a release gate: ship or hold"),
     Verb(("exp", "show"), "Show an experiment: pass rate, graders, failures"),

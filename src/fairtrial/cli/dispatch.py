@@ -95,10 +95,14 @@ def _run(verb: Verb, words: list[str]) -> int:
 def _watched(verb: Verb, bench: Bench, request: Any) -> Any:
     """Run a verb, with progress and a way to stop it if it takes long."""
     function = verb.function()
-    if not verb.runs_trials:
+    if not verb.runs_trials and not verb.judges:
         return function(bench, request)
+    from fairtrial.cli.progress import watched  # noqa: PLC0415  # only for what takes a while
+
+    if not verb.runs_trials:
+        with watched(bench) as watched_bench:
+            return function(watched_bench, request)
     from fairtrial.cli.interrupts import stoppable  # noqa: PLC0415  # only for runs
-    from fairtrial.cli.progress import watched  # noqa: PLC0415
 
     with (
         streams.kept_for_the_report(),

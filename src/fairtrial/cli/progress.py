@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from fairtrial.analysis.progress import Progress, eta_s
+from fairtrial.analysis.progress import Judging, Progress, eta_s
 from fairtrial.app.bench import Bench
 from fairtrial.cli import garbage, streams
 from fairtrial.cli.harmless import harmless
 from fairtrial.cli.render.words import duration, money, percent
-from fairtrial.model.events import Event, Noted, RunStarted
+from fairtrial.model.events import Event, JudgingStarted, Noted, RunStarted
 from fairtrial.model.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def watched(bench: Bench) -> Iterator[Bench]:
     progress = Progress()
 
     def see(event: Event) -> None:
-        if isinstance(event, RunStarted):
+        if isinstance(event, RunStarted | JudgingStarted):
             garbage.resume()
         elif isinstance(event, Noted):
             streams.tell(f"{harmless(event.text)}\n")
@@ -45,7 +45,8 @@ def watched(bench: Bench) -> Iterator[Bench]:
         with line:
             yield shown
     finally:
-        shown.close()
+        if "store" in shown.__dict__:  # opened while it ran; whoever owns the bench closes it
+            bench.__dict__["store"] = shown.store
 
 
 class StatusLine:
@@ -55,6 +56,7 @@ class StatusLine:
         self._progress = progress
         self._live = live
         self._started = time.monotonic()
+        self._judge: Judging | None = None
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._show, daemon=True)
 
@@ -70,11 +72,11 @@ class StatusLine:
             self._show_live()
             return
         while not self._over.wait(PLAIN_EVERY_S):
-            if self._progress.planned:
+            if self._under_way():
                 streams.tell(self.text() + "\n")
 
     def _show_live(self) -> None:
-        while not self._progress.planned:  # nothing to show yet; most plans take no time
+        while not self._under_way():  # nothing to show yet; most plans take no time
             if self._over.wait(LIVE_EVERY_S):
                 return
         from rich.console import Console  # noqa: PLC0415  # takes 50 ms, off the main thread
@@ -93,12 +95,17 @@ class StatusLine:
 
         return Text(self.text(), no_wrap=True, overflow="ellipsis")
 
+    def _under_way(self) -> bool:
+        judging = self._progress.judging
+        return bool(self._progress.planned or (judging is not None and judging.planned))
+
     def text(self) -> str:
         """Return the line."""
         progress = self._progress
+        if progress.judging is not None:
+            return self._judging(progress.judging)
         done, planned = progress.done, progress.planned
-        share = done / planned if planned else 0.0
-        parts = [f"{progress.name}  {_bar(share)} {done:,}/{planned:,}"]
+        parts = [f"{progress.name}  {_share(done, planned)}"]
         rate = progress.pass_rate()
         if rate is not None:
             estimate, interval = rate
@@ -118,6 +125,22 @@ class StatusLine:
         if progress.cost_usd is not None:
             parts.append(money(progress.cost_usd))
         return "  ".join(parts)
+
+    def _judging(self, judging: Judging) -> str:
+        done, planned = judging.done, judging.planned
+        if judging is not self._judge:
+            self._judge, self._started = judging, time.monotonic()
+        parts = [f"{judging.name}  {_share(done, planned)} judged"]
+        left = eta_s(done, planned - done, time.monotonic() - self._started)
+        if left is not None and done < planned:
+            parts.append(f"{duration(left)} left")
+        if judging.cost_usd is not None:
+            parts.append(money(judging.cost_usd))
+        return "  ".join(parts)
+
+
+def _share(done: int, planned: int) -> str:
+    return f"{_bar(done / planned if planned else 0.0)} {done:,}/{planned:,}"
 
 
 def _bar(share: float, width: int = 20) -> str:
