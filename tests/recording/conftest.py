@@ -6,10 +6,11 @@ import asyncio
 import itertools
 import socket
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import pytest
@@ -112,6 +113,7 @@ def running(
     answer_from: AnswerFrom | None = None,
     prices: Prices | None = None,
     host: str = "127.0.0.1",
+    environ: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Running]:
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever)
@@ -124,7 +126,7 @@ def running(
     log = CallLog(calls, Describer(new_id, prices), "proxy_run")
     refused: list[tuple[str, Refusal]] = []
     proxy = RecordingProxy(
-        upstreams_of({}, upstream, f"{upstream}/v1"),
+        upstreams_of(environ, upstream, f"{upstream}/v1"),
         log,
         SystemClock(),
         answer_from=answer_from,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 import threading
 from collections.abc import Sequence
 from types import TracebackType
@@ -18,7 +19,8 @@ class RawUpstream:
 
     HANG = b"\0hang"
 
-    def __init__(self, *scripts: Sequence[bytes | None]) -> None:
+    def __init__(self, *scripts: Sequence[bytes | None], tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
         self._scripts = list(scripts)
         self.received: list[bytes] = []
         self.left = threading.Event()
@@ -46,14 +48,17 @@ class RawUpstream:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            with connection:
-                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                connection.settimeout(10)
-                try:
-                    while self._scripts and self._one(connection):
-                        pass
-                except OSError:
-                    self.left.set()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection.settimeout(10)
+            try:
+                if self._tls is not None:
+                    connection = self._tls.wrap_socket(connection, server_side=True)
+                while self._scripts and self._one(connection):
+                    pass
+            except OSError:
+                self.left.set()
+            finally:
+                connection.close()
 
     def _one(self, connection: socket.socket) -> bool:
         request = self._request(connection)

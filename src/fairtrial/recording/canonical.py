@@ -26,22 +26,25 @@ _ITEMS_WITH_IDS = frozenset({"tool_use", "server_tool_use"})
 
 _FOLDER = r"((?:/|[A-Za-z]:\\\\)[^\"\\<>\n]+)"
 _CURRENT_FOLDERS = (
-    re.compile(r"[Ww]orking directory: " + _FOLDER),
+    re.compile(r"orking directory: " + _FOLDER),
     re.compile(r"<cwd>" + _FOLDER),
 )
+_NAME = r"[^/\s\"'`\\<>:,;()\[\]]+"
 _TEMPORARY = re.compile(
-    r"/(?:private/)?(?:var/)?tmp/[^/\s\"'`\\<>:,;()\[\]]+"
-    r"|/(?:private/)?var/folders/[^/\s\"\\]+/[^/\s\"\\]+/T/[^/\s\"'`\\<>:,;()\[\]]+"
+    rf"/(?:private/)?(?:var/)?tmp/{_NAME}|/(?:private/)?var/folders/{_NAME}/{_NAME}/T/{_NAME}"
 )
-# They look at JSON text, in which a line ends with the two characters \n.
+# They look at JSON text, in which a line ends with the two characters \n. Each begins with letters
+# that stand for themselves, which is what makes the search through a long request fast.
 _VARYING: tuple[tuple[re.Pattern[str], str], ...] = (
-    (re.compile(r"([Tt]oday(?:.?s)? date(?: is|:) ?)\d{4}-\d\d-\d\d"), r"\1<date>"),
-    (re.compile(r"([Cc]urrent date(?: is|:) ?)\d{4}-\d\d-\d\d"), r"\1<date>"),
+    (re.compile(r"oday((?:.?s)? date(?: is|:) ?)\d{4}-\d\d-\d\d"), r"oday\1<date>"),
+    (re.compile(r"urrent date((?: is|:) ?)\d{4}-\d\d-\d\d"), r"urrent date\1<date>"),
     (re.compile(r"<current_date>[^<]*</current_date>"), "<current_date/>"),
-    (re.compile(r"\bin \d+(?:\.\d+)? ?(?:s|ms|seconds)\b"), "in <time>"),
-    (re.compile(r"\bChunk ID: \w+"), "Chunk ID: <id>"),
-    (re.compile(r"\bWall time: \d+(?:\.\d+)?"), "Wall time: <time>"),
-    (re.compile(r"\bcch=\w+"), "cch=<id>"),
+    (re.compile(r"in (?<=\bin )\d+(?:\.\d+)? ?(?:s|ms|seconds)\b"), "in <time>"),
+    (re.compile(r"Chunk ID: \w+"), "Chunk ID: <id>"),
+    (re.compile(r"Wall time: \d+(?:\.\d+)?"), "Wall time: <time>"),
+    (re.compile(r"cch=\w+"), "cch=<id>"),
+    (re.compile(r"memory at `[^`\"]+/projects/<cwd>"), "memory at `<config>/projects/<cwd>"),
+    (re.compile(r"### Skill roots\\n(?:- `r\d+` = `[^`\"]+`\\n)+"), r"### Skill roots\\n"),
 )
 _RECENT = re.compile(r"Recent commits:((?:\\n[0-9a-f]{7,40} (?:[^\"\\]|\\[^n])*)+)")
 _WITHIN_A_MESSAGE = re.compile(r"\.content\b.*")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
-import ssl
 from collections import deque
 from collections.abc import Awaitable
 from http import HTTPStatus
@@ -18,13 +16,13 @@ from httptools import (
 
 from fairtrial.recording import admission
 from fairtrial.recording.answers import Refusal, refusal_bytes, served_bytes
+from fairtrial.recording.connecting import connect, reason
 from fairtrial.recording.turns import Shared, Turn
 from fairtrial.recording.upstream_side import UpstreamConnection
 
 LARGEST_HEAD = 64 * 1024
 MOST_UNSENT = 256 * 1024
 """Bytes of a request that wait for a connection before the client is read no further."""
-CONNECT_S = 15.0
 CANCELLED = "cancelled by the client"
 
 
@@ -242,18 +240,10 @@ class ClientConnection(asyncio.Protocol):
             old, self._upstream = self._upstream, None
             old.abort()
         upstream = UpstreamConnection(origin, self)
-        loop = asyncio.get_running_loop()
         try:
-            async with asyncio.timeout(CONNECT_S):
-                await loop.create_connection(
-                    lambda: upstream,
-                    origin.host,
-                    origin.port,
-                    ssl=self._shared.tls if origin.tls else None,
-                    server_hostname=origin.host if origin.tls else None,
-                )
+            await connect(upstream, origin, self._shared.tls)
         except (OSError, TimeoutError, ValueError) as error:
-            self._fail(turn, f"{_reason(error)}: {origin.url}")
+            self._fail(turn, f"{reason(error)}: {origin.url}")
             return
         finally:
             self._work = None
@@ -421,15 +411,3 @@ class ClientConnection(asyncio.Protocol):
     def resume_request(self) -> None:
         """See `Downstream`."""
         self._release("upstream")
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, TimeoutError):
-        return f"no connection within {CONNECT_S:.0f} s"
-    if isinstance(error, socket.gaierror):
-        return "no such host"
-    if isinstance(error, ConnectionRefusedError):
-        return "connection refused"
-    if isinstance(error, ssl.SSLError):
-        return f"TLS failed ({error.reason or error})"
-    return f"no connection ({error})"

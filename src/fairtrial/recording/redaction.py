@@ -72,22 +72,30 @@ def _rule(name: str, anchors: Sequence[bytes], pattern: bytes) -> Rule:
     return Rule(name, tuple(anchors), re.compile(pattern))
 
 
-_ALONE = rb"(?<![A-Za-z0-9_])"
-"""What a key does not stand in: `task-…` is none that begins with `sk-`."""
+def _key(start: bytes, rest: bytes) -> bytes:
+    """Return the pattern of a key that does not begin within a word: `task-…` is no `sk-…`.
+
+    The letters that stand for themselves come first, so that the search jumps from one to the next.
+    """
+    return start + rb"(?<![A-Za-z0-9_]" + start + rb")" + rest
+
 
 RULES = (
-    _rule("anthropic-key", [b"sk-ant-"], _ALONE + rb"sk-ant-[A-Za-z0-9_\-]{8,}"),
+    _rule("anthropic-key", [b"sk-ant-"], _key(b"sk-ant-", rb"[A-Za-z0-9_\-]{8,}")),
     _rule(
         "api-key",
         [b"sk-"],
-        _ALONE + rb"sk-(?=[A-Za-z_\-]{0,60}[0-9])[A-Za-z0-9_\-]{20,}",
+        _key(b"sk-", rb"(?=[A-Za-z_\-]{0,60}[0-9])[A-Za-z0-9_\-]{20,}"),
     ),
     _rule(
         "stripe-key",
         [b"k_live_", b"k_test_"],
-        _ALONE + rb"[sr]k_(?:live|test)_[A-Za-z0-9]{16,}",
+        _key(b"sk_", rb"(?:live|test)_[A-Za-z0-9]{16,}")
+        + b"|"
+        + _key(b"rk_", rb"(?:live|test)_[A-Za-z0-9]{16,}"),
     ),
-    _rule("aws-key", [b"AKIA", b"ASIA"], _ALONE + rb"A(?:KI|SI)A[A-Z0-9]{16}(?![A-Z0-9])"),
+    _rule("aws-key", [b"AKIA"], _key(b"AKIA", rb"[A-Z0-9]{16}(?![A-Z0-9])")),
+    _rule("aws-session-key", [b"ASIA"], _key(b"ASIA", rb"[A-Z0-9]{16}(?![A-Z0-9])")),
     _rule(
         "aws-secret",
         [b"ecret_access_key", b"ECRET_ACCESS_KEY", b"ecretAccessKey"],
@@ -95,25 +103,26 @@ RULES = (
     ),
     _rule(
         "github-token",
-        [b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_", b"github_pat_"],
-        _ALONE + rb"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})",
+        [b"ghp_", b"gho_", b"ghu_", b"ghs_", b"ghr_"],
+        _key(b"gh", rb"[pousr]_[A-Za-z0-9]{20,}"),
     ),
-    _rule("gitlab-token", [b"glpat-"], _ALONE + rb"glpat-[A-Za-z0-9_\-]{16,}"),
+    _rule("github-pat", [b"github_pat_"], _key(b"github_pat_", rb"[A-Za-z0-9_]{20,}")),
+    _rule("gitlab-token", [b"glpat-"], _key(b"glpat-", rb"[A-Za-z0-9_\-]{16,}")),
     _rule(
         "slack-token",
-        [b"xoxb-", b"xoxa-", b"xoxp-", b"xoxr-", b"xoxs-", b"xapp-"],
-        _ALONE + rb"(?:xox[abprs]|xapp)-[A-Za-z0-9\-]{10,}",
+        [b"xoxb-", b"xoxa-", b"xoxp-", b"xoxr-", b"xoxs-"],
+        _key(b"xox", rb"[abprs]-[A-Za-z0-9\-]{10,}"),
     ),
-    _rule("google-key", [b"AIza"], _ALONE + rb"AIza[A-Za-z0-9_\-]{35}"),
-    _rule("npm-token", [b"npm_"], _ALONE + rb"npm_[A-Za-z0-9]{36}"),
-    _rule("pypi-token", [b"pypi-AgE"], _ALONE + rb"pypi-AgE[A-Za-z0-9_\-]{40,}"),
-    _rule("hugging-face-token", [b"hf_"], _ALONE + rb"hf_[A-Za-z0-9]{30,}"),
-    _rule("groq-key", [b"gsk_"], _ALONE + rb"gsk_[A-Za-z0-9]{32,}"),
-    _rule("xai-key", [b"xai-"], _ALONE + rb"xai-[A-Za-z0-9]{40,}"),
+    _rule("google-key", [b"AIza"], _key(b"AIza", rb"[A-Za-z0-9_\-]{35}")),
+    _rule("npm-token", [b"npm_"], _key(b"npm_", rb"[A-Za-z0-9]{36}")),
+    _rule("pypi-token", [b"pypi-AgE"], _key(b"pypi-AgE", rb"[A-Za-z0-9_\-]{40,}")),
+    _rule("hugging-face-token", [b"hf_"], _key(b"hf_", rb"[A-Za-z0-9]{30,}")),
+    _rule("groq-key", [b"gsk_"], _key(b"gsk_", rb"[A-Za-z0-9]{32,}")),
+    _rule("xai-key", [b"xai-"], _key(b"xai-", rb"[A-Za-z0-9]{40,}")),
     _rule(
         "jwt",
-        [b"eyJ"],
-        _ALONE + rb"eyJ[A-Za-z0-9_\-]{10,}\.eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}",
+        [b".eyJ"],
+        _key(b"eyJ", rb"[A-Za-z0-9_\-]{10,}\.eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}"),
     ),
     _rule(
         "private-key",
@@ -123,6 +132,7 @@ RULES = (
         rb"(?:(?!-----END )[^\"])*(?:-----END [A-Z ]{0,20}PRIVATE KEY(?: BLOCK)?-----)?",
     ),
 )
+"""What is looked for everywhere."""
 
 
 class Redactor:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import SplitResult, urlsplit
 
 from fairtrial.model.errors import UsageError
+from fairtrial.wire.outbound import proxy_for
 
 ANTHROPIC = "https://api.anthropic.com"
 OPENAI = "https://api.openai.com/v1"
@@ -51,6 +52,7 @@ class Origin:
         port: TCP port.
         authority: The value of the Host header.
         prefix: Path that stands before the API's own.
+        via: The proxy on the way; None goes there directly.
     """
 
     url: str
@@ -59,6 +61,7 @@ class Origin:
     port: int
     authority: str
     prefix: str
+    via: str | None = None
 
 
 def origin_of(url: str, where: str) -> Origin:
@@ -140,8 +143,10 @@ def upstreams_of(
 
     def chosen(given: str | None, option: str, variable: str) -> Origin:
         if given is not None:
-            return origin_of(given, option)
-        return origin_of(environ.get(variable) or variables[variable], variable)
+            origin = origin_of(given, option)
+        else:
+            origin = origin_of(environ.get(variable) or variables[variable], variable)
+        return replace(origin, via=proxy_for(origin.url, environ))
 
     return Upstreams(
         chosen(anthropic, "--anthropic-upstream", "ANTHROPIC_BASE_URL"),
