@@ -89,7 +89,7 @@ class ClaudeCodeProvider(CliProvider):
             "CLAUDE_CONFIG_DIR": str(place.config),
         }
         if access.base_url:
-            env["ANTHROPIC_BASE_URL"] = access.base_url
+            env["ANTHROPIC_BASE_URL"] = access.base_url.rstrip("/").removesuffix("/v1")
         return ProcessCall(tuple(argv), _prompt(call.messages[-1].text), env, place.work)
 
     def reply(self, ended: ProcessResult, call: ModelCall) -> ModelReply:

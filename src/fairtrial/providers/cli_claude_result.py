@@ -11,7 +11,7 @@ from fairtrial.model.errors import InfraError, ProviderError
 from fairtrial.model.task import Tokens
 from fairtrial.model.wording import excerpt
 from fairtrial.ports import Prices, ProcessResult
-from fairtrial.providers.cli_trouble import trouble
+from fairtrial.providers.cli_trouble import part_of, trouble, whole_characters
 
 KIND: Final = "claude-code"
 _TOO_LONG_ANSWER: Final = "output token maximum"
@@ -87,8 +87,8 @@ def _words(result: Mapping[str, Any]) -> str:
 def _text(result: Mapping[str, Any]) -> str:
     structured = result.get("structured_output")
     if structured is not None:
-        return json.dumps(structured, ensure_ascii=False)
-    return str(result.get("result") or "")
+        return whole_characters(json.dumps(structured, ensure_ascii=False))
+    return whole_characters(str(result.get("result") or ""))
 
 
 def _stop(result: Mapping[str, Any]) -> StopReason:
@@ -107,12 +107,13 @@ def _tokens(result: Mapping[str, Any]) -> Tokens:
         known = [count for count in counts if count is not None]
         return sum(known) if known else None
 
+    output, thought = total("outputTokens"), total("thinkingTokens")
     return Tokens(
         input=total("inputTokens"),
-        output=total("outputTokens"),
+        output=output,
         cache_read=total("cacheReadInputTokens"),
         cache_write=total("cacheCreationInputTokens"),
-        reasoning=total("thinkingTokens"),
+        reasoning=part_of(output, thought),
     )
 
 

@@ -10,7 +10,7 @@ from fairtrial.model.call import ModelReply, StopReason
 from fairtrial.model.errors import InfraError, ProviderError
 from fairtrial.model.task import Tokens
 from fairtrial.ports import Prices, ProcessResult
-from fairtrial.providers.cli_trouble import trouble
+from fairtrial.providers.cli_trouble import part_of, trouble, whole_characters
 
 KIND: Final = "codex"
 _TOOLS: Final = frozenset(
@@ -37,7 +37,7 @@ def read_events(ended: ProcessResult, model: str, prices: Prices | None) -> Mode
         if item.get("type") in _TOOLS:
             raise ProviderError(f"{KIND} used a tool, which it was told not to: {item['type']}")
         if kind == "item.completed" and item.get("type") == "agent_message":
-            answer = str(item.get("text") or "")
+            answer = whole_characters(str(item.get("text") or ""))
         elif kind == "turn.completed":
             usage = event.get("usage")
         elif kind == "turn.failed":
@@ -89,12 +89,13 @@ def _tokens(usage: Mapping[str, Any]) -> Tokens:
     read, cached = _count(usage, "input_tokens"), _count(usage, "cached_input_tokens")
     written = _count(usage, "cache_write_input_tokens")
     new = None if read is None else max(0, read - (cached or 0) - (written or 0))
+    output = _count(usage, "output_tokens")
     return Tokens(
         input=new,
-        output=_count(usage, "output_tokens"),
+        output=output,
         cache_read=cached,
         cache_write=written,
-        reasoning=_count(usage, "reasoning_output_tokens"),
+        reasoning=part_of(output, _count(usage, "reasoning_output_tokens")),
     )
 
 

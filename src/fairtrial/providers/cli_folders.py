@@ -150,5 +150,6 @@ def _put_back(copy: Path, login: Path) -> None:
     try:
         _copy(copy, renewed)
         renewed.replace(target)
-    except OSError:  # a home that cannot be written: the user's next call by hand renews it again
-        renewed.unlink(missing_ok=True)
+    except OSError:  # the home cannot be written: neither could the CLI have done so
+        with contextlib.suppress(OSError):
+            renewed.unlink()

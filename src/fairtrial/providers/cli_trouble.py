@@ -1,4 +1,4 @@
-"""What a CLI's words tell of the trouble it met."""
+"""What a CLI printed, as it is to be taken: its words, its counts, the trouble it tells of."""
 
 from __future__ import annotations
 
@@ -50,6 +50,16 @@ def trouble(kind: str, words: str, status: int | None = None) -> InfraError | Pr
         return InfraError(_with_reset(said, words), kind="quota")
     infra = _by_status(status) or (_by_words(words) if status is None else None)
     return InfraError(said, kind=infra) if infra else ProviderError(said)
+
+
+def whole_characters(text: str) -> str:
+    """Return a text without halves of characters, which JSON can hold and UTF-8 cannot."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def part_of(whole: int | None, part: int | None) -> int | None:
+    """Return a count that is a part of another; None when it cannot be."""
+    return None if whole is None or part is None or part > whole else part
 
 
 def _by_status(status: int | None) -> str | None:

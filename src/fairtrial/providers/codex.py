@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import urlsplit
 
 from fairtrial.model.call import ModelCall, ModelReply
 from fairtrial.ports import ProcessCall, ProcessResult, Provider, Surroundings
@@ -131,7 +132,7 @@ def _destination(access: Access) -> Iterator[tuple[str, str | int | bool]]:
     table = f"model_providers.{_PROVIDER}"
     yield "model_provider", _PROVIDER
     yield f"{table}.name", _PROVIDER
-    yield f"{table}.base_url", access.base_url or API_URL
+    yield f"{table}.base_url", _with_path(access.base_url or API_URL)
     yield f"{table}.wire_api", "responses"
     yield f"{table}.request_max_retries", RETRIES
     yield f"{table}.stream_max_retries", RETRIES
@@ -139,3 +140,9 @@ def _destination(access: Access) -> Iterator[tuple[str, str | int | bool]]:
         yield f"{table}.requires_openai_auth", True
     else:
         yield f"{table}.env_key", access.key
+
+
+def _with_path(url: str) -> str:
+    """Return an address with the path that the API has where none is given."""
+    url = url.rstrip("/")
+    return url if urlsplit(url).path else f"{url}/v1"
