@@ -385,7 +385,7 @@ def test_cases_of_one_cluster_count_together(compared: Command, folder: Path) ->
         (("--pairwise", '{"kind": "pairwise", "name": "x", "rubric": "y"}'), "no provider"),
         (
             ("--pairwise", '{"kind":"pairwise","name":"x","rubric":"y","provider":"gpt"}'),
-            "known providers: fake",
+            "known providers: ",
         ),
         (("--pairwise", json.dumps(judge(rules="none.json"))), "the rules cannot be read"),
         (("--pairwise", json.dumps(judge()), "--labels", "a.jsonl"), "unknown 'value'"),

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from fairtrial.app.paths import current_folder, user_path
 from fairtrial.engine.control import Control
 from fairtrial.model.events import Event
-from fairtrial.ports import Clock
+from fairtrial.ports import Clock, Prices, Surroundings, Workspace
+from fairtrial.pricing.prices import Prices as PriceList
 
 if TYPE_CHECKING:
     from fairtrial.store.opening import Store
@@ -70,6 +71,33 @@ class Bench:
         from fairtrial.store.opening import open_store  # noqa: PLC0415  # SQLAlchemy takes 0.3 s
 
         return open_store(self.home, self.store_url)
+
+    @cached_property
+    def prices(self) -> Prices:
+        """What models cost: the user's own prices first.
+
+        Raises:
+            UsageError: the file of the user's prices does not fit.
+        """
+        given = self.environ.get("FAIRTRIAL_PRICES")
+        usual = self.home / "prices.json"
+        own = self.path(Path(given)) if given else usual if usual.exists() else None
+        prices = PriceList(own)
+        prices.check()
+        return prices
+
+    def surroundings(
+        self, folder: Path, workspace: Workspace, *, cache: bool = True
+    ) -> Surroundings:
+        """Return what tasks, graders and providers are built with.
+
+        Args:
+            folder: Where relative paths of their options start.
+            workspace: Where their programs run; whoever made it closes it.
+            cache: Whether models' answers are kept, and kept ones are served.
+        """
+        answers = self.store.answers if cache else None
+        return Surroundings(folder, self.environ, workspace, self.prices, answers, self.clock)
 
     def close(self) -> None:
         """Close the store, if it was opened."""

@@ -121,6 +121,14 @@ def _check_same(first: ChosenArm, second: ChosenArm) -> None:
     a, b = first.experiment, second.experiment
     if first.key == second.key:
         raise UsageError("A and B are the same run", fix="name another one")
+    if any(
+        reused.source == "cache" for run in (first, second) for reused in run.state.totals.reused
+    ):
+        raise UsageError(
+            "answers of one of the runs came from the cache, so they are no two draws",
+            why="a run that is served the other's answers never differs from it",
+            fix="run both anew: fairtrial exp aa SPEC, or each with exp run --no-cache",
+        )
     if config_key(a, first.arm) == config_key(b, second.arm):
         return
     parts = (

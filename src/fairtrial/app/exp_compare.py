@@ -96,7 +96,8 @@ def _opinions(bench: Bench, request: Request) -> Opinions | None:
     # Most comparisons ask neither judges nor people, and do without these modules.
     from fairtrial.app.opinions import Opinions  # noqa: PLC0415
 
-    return Opinions(bench, request.judges, request.people)
+    cache = not request.caching.no_cache
+    return Opinions(bench, request.judges, request.people, cache=cache)
 
 
 def _rules(options: Gate) -> ShipRules:

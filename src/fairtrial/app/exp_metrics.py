@@ -28,7 +28,7 @@ from fairtrial.model.errors import FairtrialError, UsageError
 from fairtrial.model.experiment import Experiment
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Verdict
-from fairtrial.ports import Surroundings, Task
+from fairtrial.ports import Task
 from fairtrial.workspaces.host.client import HostWorkspace
 
 DATASET = "metrics-pairs"
@@ -50,7 +50,7 @@ def exp_metrics(bench: Bench, request: Request) -> MetricsReport | AccompaniedRe
     path = checked_plot(bench, request.picture.plot)
     arms = metric_arms(request.arms, bench.cwd, request.timeout)
     workspace = HostWorkspace(slots=1)
-    surroundings = Surroundings(bench.cwd, bench.environ, workspace)
+    surroundings = bench.surroundings(bench.cwd, workspace)
     tasks: dict[str, Task] = {arm.name: measuring_task(arm, surroundings) for arm in arms}
     plan = _plan(bench, request, arms)
     experiment = _experiment(bench, request, plan, arms)

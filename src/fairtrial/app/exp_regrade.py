@@ -49,7 +49,7 @@ def exp_regrade(bench: Bench, request: Request) -> RegradeReport | AccompaniedRe
     if origin.totals.recorded == 0:
         raise UsageError(f"{origin.experiment.id} has no trial on record to grade")
     intent = _intent(bench, request, origin)
-    machinery, regrader = machinery_of(bench, intent, request.k)
+    machinery, regrader = machinery_of(bench, intent, request.k, cache=not request.caching.no_cache)
     experiment = _experiment(bench, request, intent)
     positions = [case.position for case in intent.plan.cases]
     due = Due(

@@ -13,6 +13,7 @@ from ulid import ULID
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.crashes import crash_log
+from fairtrial.app.estimating import estimate
 from fairtrial.app.planning import (
     base_dir,
     plan_of,
@@ -26,6 +27,7 @@ from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.app.reports.plan import PlanReport
 from fairtrial.app.reports.status import regrade_command
 from fairtrial.app.requests.exp_run import NEWEST, Request, Setup
+from fairtrial.app.spending import budget_of
 from fairtrial.engine.plan import Plan
 from fairtrial.engine.run import Due, Machinery, World, run
 from fairtrial.executors.local import LocalExecutor
@@ -33,9 +35,9 @@ from fairtrial.graders.grading import grade_all
 from fairtrial.graders.registry import build_grader
 from fairtrial.model.errors import NotFoundError, StoreError, UsageError
 from fairtrial.model.experiment import Experiment, ExperimentState, Status
+from fairtrial.model.json import content_hash
 from fairtrial.model.trial import MAIN_ARM, TrialKey
 from fairtrial.model.verdict import Cause
-from fairtrial.ports import Surroundings
 from fairtrial.schema.fields import options_of
 from fairtrial.tasks.registry import build_task
 from fairtrial.workspaces.host.client import HostWorkspace
@@ -61,7 +63,8 @@ def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
     Raises:
         UsageError: something is missing or wrong, or no case is left.
         NotFoundError: a dataset or an experiment does not exist.
-        RefusedError: another process is running the experiment to be resumed.
+        RefusedError: another process is running the experiment to be resumed, or it would cost
+            more than it may.
         StoreError: the store cannot be read or written.
     """
     return run_arms(bench, request, (MAIN_ARM,))
@@ -78,7 +81,12 @@ def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentR
         return with_gate(bench, experiment_report(store, intent.state, nothing))
     due = _due(bench, request, intent)
     try:
-        run(due, _machinery(bench, intent), _world(bench, intent), bench.control)
+        run(
+            due,
+            _machinery(bench, intent, cache=_cached(request, intent)),
+            _world(bench, intent),
+            bench.control,
+        )
     except StoreError as error:
         resume = f"fairtrial exp run --resume {due.experiment.id}"
         error.fix = f"{error.fix}; if trials were recorded, go on with: {resume}"
@@ -88,14 +96,24 @@ def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentR
 
 def _due(bench: Bench, request: Request, intent: Intent) -> Due:
     store, plan = bench.store.experiments, intent.plan
+    budget = budget_of(bench, plan, intent.state, plan.n_planned - len(intent.kept))
     if intent.state is None:
         experiment = _new_experiment(bench, request, intent)
         positions = [case.position for case in plan.cases]
-        return Due(plan, experiment, lambda: store.open_experiment(experiment, positions))
+        return Due(
+            plan,
+            experiment,
+            lambda: store.open_experiment(experiment, positions),
+            budget=budget,
+        )
     resumed = intent.state.experiment
     policy = plan.policy.content()
     return Due(
-        plan, resumed, lambda: store.reopen(resumed.id, policy, bench.clock.now()), intent.kept
+        plan,
+        resumed,
+        lambda: store.reopen(resumed.id, policy, bench.clock.now()),
+        intent.kept,
+        budget=budget,
     )
 
 
@@ -182,9 +200,18 @@ def _kept(bench: Bench, request: Request, state: ExperimentState) -> frozenset[T
     return frozenset(kept - store.recorded_keys(experiment_id, again) if again else kept)
 
 
-def _machinery(bench: Bench, intent: Intent) -> Machinery:
+def _cached(request: Request, intent: Intent) -> bool:
+    """Return whether answers are kept: not where two arms run one task.
+
+    A kept answer of one arm would be the other's too, and their noise would look like none.
+    """
+    tasks = {content_hash(arm.task.content()) for arm in intent.plan.arms}
+    return not request.caching.no_cache and len(tasks) == len(intent.plan.arms)
+
+
+def _machinery(bench: Bench, intent: Intent, *, cache: bool) -> Machinery:
     workspace = HostWorkspace(slots=2 * intent.plan.policy.concurrency)
-    surroundings = Surroundings(intent.folder, bench.environ, workspace)
+    surroundings = bench.surroundings(intent.folder, workspace, cache=cache)
     graders = tuple(
         build_grader(spec, surroundings, f"grader {spec.name}") for spec in intent.plan.graders
     )
@@ -257,4 +284,5 @@ def _plan_report(bench: Bench, intent: Intent, request: Request) -> PlanReport:
         first=tuple(islice(due, SHOWN_SLOTS)),
         smallest_effect=smallest_effect_of(bench, plan),
         resumes=intent.state.experiment.id if intent.state else None,
+        cost=estimate(bench, plan, plan.n_planned - len(intent.kept)),
     )

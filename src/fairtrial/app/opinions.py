@@ -15,8 +15,16 @@ from fairtrial.app.pairwise_judging import Panel
 class Opinions:
     """Judges and people, with everything that the user gave checked before a judge is asked."""
 
-    def __init__(self, bench: Bench, judges: Judges, people: HumanLabels) -> None:
+    def __init__(
+        self, bench: Bench, judges: Judges, people: HumanLabels, *, cache: bool = True
+    ) -> None:
         """Build the judges and read the labels.
+
+        Args:
+            bench: The workbench.
+            judges: The judges, and how they are asked.
+            people: The labels.
+            cache: Whether judges' answers are kept.
 
         Raises:
             UsageError: a judge, a label or a combination of options makes no sense.
@@ -25,7 +33,7 @@ class Opinions:
         self._bench = bench
         self._files = label_files(bench, people)
         self._min_labels = people.min_labels
-        self._panel = Panel(bench, judges)
+        self._panel = Panel(bench, judges, cache=cache)
 
     def on(
         self, found: Compare, sides: tuple[Input, Input]

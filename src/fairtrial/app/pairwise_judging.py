@@ -22,7 +22,7 @@ from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.label import WinnerLabel
 from fairtrial.model.pairwise import Pair, PairwiseSpec
-from fairtrial.ports import Provider, SettingsStore, Surroundings
+from fairtrial.ports import Provider
 from fairtrial.providers.registry import build_provider
 from fairtrial.workspaces.host.client import HostWorkspace
 
@@ -33,8 +33,13 @@ RETRIES = 3
 class Panel:
     """The judges that a request names, ready to be asked: everything is checked before."""
 
-    def __init__(self, bench: Bench, options: Judges) -> None:
+    def __init__(self, bench: Bench, options: Judges, *, cache: bool = True) -> None:
         """Build the judges and read the labels.
+
+        Args:
+            bench: The workbench.
+            options: The judges, and how they are asked.
+            cache: Whether answers are kept.
 
         Raises:
             UsageError: a judge or a label makes no sense, or an option stands alone.
@@ -47,7 +52,7 @@ class Panel:
         self._retries = RETRIES if options.retries is None else options.retries
         self._labels = _labels(bench, options.labels)
         specs = pairwise_specs(options.pairwise, "--pairwise")
-        self._judges = [(spec, _provider(bench, spec)) for spec in specs]
+        self._judges = [(spec, _provider(bench, spec, cache=cache)) for spec in specs]
 
     def __bool__(self) -> bool:
         return bool(self._judges)
@@ -64,15 +69,11 @@ class Panel:
         pairs = _pairs(self._bench, keys, sides)
         return judged_pairs(
             [
-                (spec, judge_pairs(self._judge(spec, provider), pairs, self._kept, self._pace))
+                (spec, judge_pairs(self._judge(spec, provider), pairs, self._pace))
                 for spec, provider in self._judges
             ],
             people,
         )
-
-    @property
-    def _kept(self) -> SettingsStore:
-        return self._bench.store.settings
 
     def _judge(self, spec: PairwiseSpec, provider: Provider) -> PairwiseJudge:
         return PairwiseJudge(spec, provider, self._bench.clock, self._retries)
@@ -105,8 +106,8 @@ def _labels(bench: Bench, path: Path | None) -> Sequence[WinnerLabel] | None:
     return None if path is None else read_winner_labels(bench.path(path))
 
 
-def _provider(bench: Bench, spec: PairwiseSpec) -> Provider:
-    surroundings = Surroundings(bench.cwd, bench.environ, HostWorkspace(slots=1))
+def _provider(bench: Bench, spec: PairwiseSpec, *, cache: bool) -> Provider:
+    surroundings = bench.surroundings(bench.cwd, HostWorkspace(slots=1), cache=cache)
     return build_provider(spec.provider, surroundings, f"judge {spec.name}")
 
 

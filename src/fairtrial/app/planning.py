@@ -73,6 +73,7 @@ def policy_of(request: Request, otherwise: Policy) -> Policy:
         _first(limits.retries, otherwise.retries),
         _first(limits.stop_after_infra, otherwise.stop_after_infra),
         _first(limits.trial_timeout, otherwise.trial_timeout_s),
+        _first(request.max_cost, otherwise.max_cost_usd),
     )
 
 

@@ -13,13 +13,14 @@ from fairtrial.app.grader_rounds import repeats
 from fairtrial.engine.plan import Plan
 from fairtrial.engine.regrade import Regrader
 from fairtrial.engine.run import Machinery, World
+from fairtrial.engine.stop_rules import hopeless
 from fairtrial.executors.local import LocalExecutor
 from fairtrial.graders.grading import grade_all
 from fairtrial.graders.registry import build_grader
 from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.experiment import Experiment
 from fairtrial.model.grader import GraderSpec
-from fairtrial.ports import CaseOutline, Surroundings
+from fairtrial.ports import CaseOutline
 from fairtrial.workspaces.host.client import HostWorkspace
 
 
@@ -40,7 +41,9 @@ class Intent:
     placed: tuple[Placed, ...]
 
 
-def machinery_of(bench: Bench, intent: Intent, k: int) -> tuple[Machinery, Regrader]:
+def machinery_of(
+    bench: Bench, intent: Intent, k: int, *, cache: bool
+) -> tuple[Machinery, Regrader]:
     """Return what the engine runs with; graders that cannot differ are not asked twice.
 
     Raises:
@@ -50,7 +53,7 @@ def machinery_of(bench: Bench, intent: Intent, k: int) -> tuple[Machinery, Regra
     graders = tuple(
         build_grader(
             placed.spec,
-            Surroundings(placed.folder, bench.environ, workspace),
+            bench.surroundings(placed.folder, workspace, cache=cache),
             f"grader {placed.spec.name}",
         )
         for placed in intent.placed
@@ -59,6 +62,7 @@ def machinery_of(bench: Bench, intent: Intent, k: int) -> tuple[Machinery, Regra
         grade=functools.partial(grade_all, graders),
         crash_log=functools.partial(crash_log, bench.home / "crashes.log"),
         k=k if repeats(graders) else 1,
+        give_up=lambda problem: bench.control.stop(hopeless(problem)),
     )
     return Machinery({}, graders, regrader.grade, workspace, regrader.run), regrader
 

@@ -57,3 +57,8 @@ def excerpt(text: str | bytes, most: int = EXCERPT) -> str:
 def over_limit(limit_s: float | None) -> str:
     """Return the reason of a call that ran over its time limit."""
     return f"over the time limit of {round(limit_s or 0.0, 2):g} s"
+
+
+def usd(amount: float) -> str:
+    """Return US dollars with as many digits as matter."""
+    return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.2g}"

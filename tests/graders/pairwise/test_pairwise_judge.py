@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,29 +18,14 @@ from fairtrial.graders.pairwise.prompt import question, read_answer
 from fairtrial.graders.pairwise.spec import pairwise_spec, pairwise_specs
 from fairtrial.model.call import Message, ModelCall, ModelReply, StopReason
 from fairtrial.model.case import CaseKey
-from fairtrial.model.errors import GraderError, InfraError, ProviderError, StoreError, UsageError
+from fairtrial.model.errors import GraderError, InfraError, ProviderError, UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.pairwise import JudgedPair, Pair
-from fairtrial.ports import Provider, SettingsStore
+from fairtrial.ports import AnswerCache, Provider
+from fairtrial.providers.caching import CachingProvider
+from fairtrial.store.opening import open_store
 
 SPEC = {"kind": "pairwise", "name": "j", "rubric": "the better one", "provider": "fake"}
-
-
-class Memory(SettingsStore):
-    """Settings that live as long as a test."""
-
-    def __init__(self) -> None:
-        self.values: dict[str, Json] = {}
-
-    def get(self, key: str) -> Json:
-        return self.values.get(key)
-
-    def set(self, key: str, value: Json, now: datetime) -> None:
-        del now
-        self.values[key] = value
-
-    def delete(self, key: str) -> bool:
-        return self.values.pop(key, None) is not None
 
 
 def says(winner: str, reason: str = "because") -> str:
@@ -56,8 +40,8 @@ def pair(name: str = "c", a: Json = "an answer", b: Json = "a longer answer") ->
     return Pair(CaseKey(name), "the question", a, b)
 
 
-def judged(provider: Provider, *pairs: Pair, kept: Memory | None = None) -> list[JudgedPair]:
-    return judge_pairs(judge_of(provider), pairs, kept or Memory(), Pace(concurrency=1))
+def judged(provider: Provider, *pairs: Pair) -> list[JudgedPair]:
+    return judge_pairs(judge_of(provider), pairs, Pace(concurrency=1))
 
 
 @pytest.mark.parametrize(
@@ -130,7 +114,7 @@ def test_an_answer_in_a_markdown_fence_counts() -> None:
 
 def test_rate_limits_are_waited_for(tmp_path: Path) -> None:
     judge = judge_of(built(tmp_path, fail_first=2))
-    (found,) = judge_pairs(judge, [pair()], Memory(), Pace(concurrency=1))
+    (found,) = judge_pairs(judge, [pair()], Pace(concurrency=1))
     assert (found.winner, found.a_first.calls) == ("b", 3)
     assert isinstance(judge.clock, Stopwatch)
     assert len(judge.clock.waits) == 2
@@ -149,7 +133,7 @@ def test_a_call_that_hangs_is_ended() -> None:
             return await super().complete(call)
 
     judge = judge_of(Hanging(), timeout=0.001)
-    (found,) = judge_pairs(judge, [pair()], Memory(), Pace(concurrency=1))
+    (found,) = judge_pairs(judge, [pair()], Pace(concurrency=1))
     assert found.problem == "no answer within 0.001 s"
     assert found.a_first.infra == "network"
 
@@ -181,50 +165,36 @@ def test_a_provider_that_cannot_be_opened_is_a_reason_too() -> None:
     assert found.problem == "not asked: the program is not installed"
 
 
-def test_nothing_is_asked_twice_and_what_is_missing_is_asked_again() -> None:
-    kept = Memory()
-    first = Scripted(says("second"), says("?"), says("?"))
-    assert judged(first, pair(), kept=kept)[0].winner is None
-    second = Scripted(says("first"))
-    (found,) = judged(second, pair(), kept=kept)
-    assert (found.winner, found.a_first.calls, found.b_first.calls) == ("b", 0, 1)
-    (again,) = judged(Scripted(), pair(), kept=kept)
-    assert (again.winner, again.a_first.calls, again.b_first.calls) == ("b", 0, 0)
+@pytest.fixture
+def answers(tmp_path: Path) -> Iterator[AnswerCache]:
+    with open_store(tmp_path / "store") as store:
+        yield store.answers
 
 
-def test_a_store_that_fails_ends_it_with_its_own_error() -> None:
-    class Full(Memory):
-        def set(self, key: str, value: Json, now: datetime) -> None:
-            raise StoreError(f"the disk is full at {key[:8]} {value} {now}")
-
-    with pytest.raises(StoreError, match="the disk is full at pairwise"):
-        judged(Scripted(says("second"), says("first")), pair(), kept=Full())
-
-
-@pytest.mark.parametrize(
-    "other",
-    [
-        lambda p, j: (Pair(p.key, "another question", p.a, p.b), j),
-        lambda p, j: (Pair(p.key, p.input, p.b, p.a), j),
-        lambda p, j: (p, judge_of(j.provider, rubric="the shorter one")),
-        lambda p, j: (p, judge_of(j.provider, model="m2")),
-    ],
-)
-def test_another_question_is_another_key(
-    other: Callable[[Pair, PairwiseJudge], tuple[Pair, PairwiseJudge]],
+def test_nothing_is_asked_twice_and_what_could_not_be_had_is_asked_again(
+    answers: AnswerCache,
 ) -> None:
-    judge = judge_of(Scripted())
-    changed, changed_judge = other(pair(), judge)
-    assert changed_judge.key(changed) != judge.key(pair())
+    def keeping(inner: Provider) -> Provider:
+        return CachingProvider("scripted", inner, answers, Stopwatch())
+
+    down = InfraError("down", kind="login")
+    assert judged(keeping(Scripted(says("second"), down)), pair())[0].winner is None
+    (found,) = judged(keeping(Scripted(says("first"))), pair())
+    assert (found.winner, found.a_first.calls, found.b_first.calls) == ("b", 0, 1)
+    other = judge_of(keeping(Scripted()), name="another name", timeout=1)
+    (again,) = judge_pairs(other, [pair("another case")], Pace())
+    assert (again.winner, again.a_first.calls, again.b_first.calls) == ("b", 0, 0)
+    assert again.b_first.cost_usd == 0.0
 
 
-def test_a_name_and_a_timeout_are_no_part_of_the_question() -> None:
-    judge, other = judge_of(Scripted()), judge_of(Scripted(), name="k", timeout=1)
-    assert judge.key(pair()) == other.key(Pair(CaseKey("other"), *_contents(pair())))
-
-
-def _contents(of: Pair) -> tuple[Json, Json, Json]:
-    return of.input, of.a, of.b
+@pytest.mark.parametrize("change", [{"rubric": "the shorter one"}, {"model": "m2"}, {}])
+def test_another_question_is_asked(answers: AnswerCache, change: dict[str, Any]) -> None:
+    inner = Scripted(*[says("tie")] * 4)
+    keeping = CachingProvider("scripted", inner, answers, Stopwatch())
+    judge_pairs(judge_of(keeping), [pair()], Pace())
+    asked = pair() if change else Pair(CaseKey("c"), "another question", "an answer", "b")
+    judge_pairs(judge_of(keeping, **change), [asked], Pace())
+    assert len(inner.calls) == 4
 
 
 INJECTIONS = (

@@ -9,6 +9,8 @@ from typing import ClassVar
 
 from fairtrial.app.reports.facts import grader_json, rate_json, row_json, state_json
 from fairtrial.app.reports.gate import GateReport
+from fairtrial.app.reports.status import expected_cost
+from fairtrial.engine.stop_rules import OVER_BUDGET
 from fairtrial.interchange.experiment_exports.export import trial_json
 from fairtrial.model.command_line import option
 from fairtrial.model.errors import ExitCode
@@ -89,9 +91,17 @@ def exit_code(state: ExperimentState) -> ExitCode:
     """Return the exit code of a run that left an experiment in this state."""
     if state.status is Status.INTERRUPTED:
         return ExitCode.INTERRUPTED
+    if over_budget(state):
+        return ExitCode.REFUSED
     if state.status is Status.STOPPED or judged(state) == 0:
         return ExitCode.NO_VERDICT
     return ExitCode.OK
+
+
+def over_budget(state: ExperimentState) -> bool:
+    """Return whether the limit of `--max-cost` stopped a run."""
+    reason = state.status_reason or ""
+    return state.status is Status.STOPPED and reason.startswith(OVER_BUDGET)
 
 
 def judged(state: ExperimentState) -> int:
@@ -135,6 +145,16 @@ def _with(store: ExperimentStore, experiment_id: str, cause: Cause) -> Sequence[
     return list(islice(trials, SHOWN))
 
 
+def _more_money(state: ExperimentState) -> str:
+    """Return the option that lets a resume spend what the rest will cost; else nothing."""
+    limit = state.experiment.policy.get("max_cost")
+    if not over_budget(state) or limit is None:
+        return ""
+    whole = expected_cost(state)
+    enough = 2 * limit if whole is None or whole <= limit else 1.1 * whole
+    return f" --max-cost {enough:.2g}"
+
+
 def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple[str, str]]:
     name = state.experiment.id
     totals = state.totals
@@ -142,7 +162,7 @@ def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple
     if state.experiment.regrade_of is not None:
         steps.append((f"fairtrial exp show {state.experiment.regrade_of}", "see the original"))
     elif state.status is not Status.FINISHED:
-        steps.append((f"fairtrial exp run --resume {name}", "run what is left"))
+        steps.append((f"fairtrial exp run --resume {name}{_more_money(state)}", "run what is left"))
     elif totals.causes.get(Cause.TASK) or totals.causes.get(Cause.INFRA):
         command = f"fairtrial exp run --resume {name} --retry-errors"
         steps.append((command, "run the trials that ended in an error again"))

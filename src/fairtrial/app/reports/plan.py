@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
+from fairtrial.app.reports.cost import CostEstimate
 from fairtrial.app.reports.informing import Informing
 from fairtrial.model.json import Json
 
@@ -46,6 +47,7 @@ class PlanReport(Informing):
         identity: What makes two runs the same experiment.
         first: The first trials in order: case id, condition, arm, trial.
         smallest_effect: What a comparison with another run of this size would show.
+        cost: What the trials that would run are expected to cost.
         resumes: The experiment that would be continued.
     """
 
@@ -63,6 +65,7 @@ class PlanReport(Informing):
     identity: str
     first: Sequence[tuple[str, str, str, int]]
     smallest_effect: SmallestEffect
+    cost: CostEstimate
     resumes: str | None = None
 
     def json(self) -> dict[str, Json]:

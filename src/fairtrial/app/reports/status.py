@@ -57,11 +57,13 @@ def seconds_left(state: ExperimentState) -> float | None:
 
 
 def expected_cost(state: ExperimentState) -> float | None:
-    """Return what the whole run will cost, from the trials that reported a cost; else None."""
+    """Return what the whole run will cost, from the trials whose cost is known; else None."""
     totals = state.totals
     if totals.cost_usd is None or not totals.costed:
         return None
-    return totals.cost_usd / totals.costed * state.experiment.n_planned
+    grading = totals.grading_cost_usd or 0.0
+    each = totals.cost_usd / totals.costed + grading / (totals.grading_costed or 1)
+    return each * state.experiment.n_planned
 
 
 def resume_command(state: ExperimentState) -> str | None:

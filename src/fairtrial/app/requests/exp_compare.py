@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from fairtrial.app.file_options import Document, Plot
 from fairtrial.app.judging_options import HumanLabels, Judges
+from fairtrial.app.requests.caching import Caching
 from fairtrial.schema.fields import group, option
 
 
@@ -64,6 +65,7 @@ class Request:
     the same sequential attempts"""
     ship: Gate = group(Gate)
     judges: Judges = group(Judges)
+    caching: Caching = group(Caching)
     people: HumanLabels = group(HumanLabels)
     document: Document = group(Document)
     picture: Plot = group(Plot)

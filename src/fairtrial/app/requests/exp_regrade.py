@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar
 from msgspec import Meta
 
 from fairtrial.app.file_options import Plot
+from fairtrial.app.requests.caching import Caching
 from fairtrial.schema.fields import JSON_OR_FILE, group, option
 
 
@@ -42,6 +43,7 @@ class Request:
     time makes the verdict"""
     concurrency: Annotated[int, Meta(ge=1)] = option(4, short="-c", metavar="N")
     """Outputs in grading at most"""
+    caching: Caching = group(Caching)
     picture: Plot = group(Plot)
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
+from fairtrial.app.requests.caching import Caching
 from fairtrial.schema.fields import JSON_OR_FILE, group, option
 
 NEWEST = "newest"
@@ -98,6 +99,11 @@ class Request(Setup):
 
     spec: Path | None = option(None, positional=True)
     """Spec file"""
+    max_cost: Annotated[float, Meta(gt=0)] | None = option(None, metavar="USD")
+    """What the task's and the graders' models may cost together, trials on record included: the run
+    does not start when more is expected or a model has no known price, and no trial starts that
+    would pass it; a resume may change it (default: no limit)"""
+    caching: Caching = group(Caching)
     gate: tuple[Mapping[str, Any], ...] = option((), hidden=True)
     """Rules of a release gate: they are held against the run when it ends, and `exp gate` holds
     them against it again"""
@@ -105,7 +111,7 @@ class Request(Setup):
     """With --resume EXPERIMENT: run its trials that ended in a task error again too, also those of
     a finished experiment; the rest are kept"""
     dry_run: bool = option(default=False)
-    """Print the plan (cases, trials, seed, what is kept) and run nothing"""
+    """Print the plan (cases, trials, seed, what is kept, what it may cost) and run nothing"""
 
 
 EXAMPLES = (

@@ -42,6 +42,7 @@ def _plan(report: PlanReport, console: Console) -> None:
     first = ", ".join(f"{case_id} trial {trial}" for case_id, _, _, trial in report.first)
     lines += [
         ("limits", ", ".join(_limit(name, value) for name, value in report.policy.items())),
+        ("cost", report.cost.text()),
         ("seed", str(report.seed)),
         ("first", f"{first}{' …' if to_run > len(report.first) else ''}" or "nothing"),
     ]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fairtrial.graders.asking.asking import REASON_LENGTH, Asking, Bill
-from fairtrial.graders.pairwise.prompt import FORM, VERSION, Slot, question, read_answer
+from fairtrial.graders.pairwise.prompt import FORM, Slot, question, read_answer
 from fairtrial.model.errors import GraderError, InfraError, ProviderError
-from fairtrial.model.json import content_hash
 from fairtrial.model.pairwise import Answer, Pair, PairwiseSpec, Winner
 from fairtrial.model.wording import excerpt
 from fairtrial.ports import Clock, Provider
@@ -31,20 +30,6 @@ class PairwiseJudge:
     retries: int
     randomness: random.Random = field(default_factory=random.Random)
 
-    def key(self, pair: Pair) -> str:
-        """Return what the answers to a pair are kept under: all that could change them."""
-        own = self.spec.content()
-        asked = {name: own[name] for name in ("rubric", "model", "max_tokens", "temperature")}
-        ground = {
-            "version": VERSION,
-            "provider": self.provider.identity,
-            **asked,
-            "input": pair.input,
-            "a": pair.a,
-            "b": pair.b,
-        }
-        return f"pairwise:{content_hash(ground)}"
-
     async def ask(self, pair: Pair, *, a_first: bool) -> Answer:
         """Return what the judge says of a pair in one order.
 
@@ -55,9 +40,11 @@ class PairwiseJudge:
         bill = Bill()
         spec = self.spec
         asking = Asking(self.provider, self.clock, self.retries, spec.timeout_s, self.randomness)
+        # Two equal outputs make one question of both orders; each is a draw of its own.
+        draw = 0 if a_first else 1
         try:
             slot, reason = await asking.answer(
-                question(spec, pair.input, outputs),
+                replace(question(spec, pair.input, outputs), draw=draw),
                 lambda reply: read_answer(reply, spec.max_tokens),
                 FORM,
                 bill,

@@ -1,0 +1,60 @@
+"""The limit of `--max-cost`: whether a run may start, and what it may spend."""
+
+from __future__ import annotations
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.estimating import estimate
+from fairtrial.app.model_uses import grader_uses, task_uses
+from fairtrial.app.reports.cost import CostEstimate
+from fairtrial.engine.plan import Plan
+from fairtrial.engine.stop_rules import OVER_BUDGET, Budget
+from fairtrial.model.errors import RefusedError
+from fairtrial.model.experiment import ExperimentState
+from fairtrial.model.wording import usd
+
+
+def budget_of(bench: Bench, plan: Plan, state: ExperimentState | None, n_due: int) -> Budget | None:
+    """Return what a run may cost; None without a limit.
+
+    Raises:
+        RefusedError: a model has no known price, or more is expected than may be spent.
+    """
+    limit = plan.policy.max_cost_usd
+    if limit is None:
+        return None
+    _refuse_unpriced(bench, plan)
+    spent = 0.0 if state is None else spent_usd(state)
+    expected = estimate(bench, plan, n_due)
+    _refuse_too_much(limit, spent, expected)
+    return Budget(limit, spent, expected.trial_least_usd)
+
+
+def spent_usd(state: ExperimentState) -> float:
+    """Return what the trials on record have cost, as far as it is known."""
+    return (state.totals.cost_usd or 0.0) + (state.totals.grading_cost_usd or 0.0)
+
+
+def _refuse_unpriced(bench: Bench, plan: Plan) -> None:
+    uses = [*(use for uses in task_uses(plan).values() for use in uses), *grader_uses(plan)]
+    for use in uses:
+        if not use.priced(bench.prices):
+            named = use.model or f"the model that {use.provider['kind']} chooses"
+            example = f'{{"{use.model or "MODEL"}": {{"input": USD, "output": USD}}}}'
+            raise RefusedError(
+                f"{OVER_BUDGET} cannot be kept: no price is known for {named}",
+                where=use.where,
+                fix=f"name a model with a known price, or give one for a million tokens in "
+                f"{bench.home / 'prices.json'}: {example}",
+            )
+
+
+def _refuse_too_much(limit: float, spent: float, expected: CostEstimate) -> None:
+    least = expected.least_usd
+    if least is None or spent + least <= limit:
+        return
+    before = f"{usd(spent)} is spent, and " if spent else ""
+    raise RefusedError(
+        f"the run is expected to cost more than {OVER_BUDGET} {usd(limit)}",
+        why=f"{before}what is left costs {expected.text()}",
+        fix="allow more, or run fewer cases: --first-n, --sample, --trials",
+    )
