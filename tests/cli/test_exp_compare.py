@@ -366,7 +366,9 @@ def test_one_experiment_of_two_arms_is_compared_with_itself(arms: str, fairtrial
         assert again["sentence"] == found["sentence"], words
     back = fairtrial("exp", "compare", "ab:a2", "ab:a1", "--json").json
     assert back["counts"]["fixed"] == 3
-    assert "fairtrial exp compare exp_" not in fairtrial("exp", "show", "ab").out
+    shown = fairtrial("exp", "show", "ab").out
+    assert "vs baseline +0/−3  fixed and broken of 12 cases shared with arm a1" in shown
+    assert "fairtrial exp compare exp_" not in shown
 
 
 def test_an_arm_and_another_experiment_say_which_arm(arms: str, fairtrial: Command) -> None:

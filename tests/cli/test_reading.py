@@ -92,7 +92,7 @@ def test_list_pages_by_the_last_id(fairtrial: Command, numbers: str) -> None:
     second = fairtrial("exp", "list", "-n", "3", "--before", first["next"], "--json").json
     assert [e["name"] for e in second["experiments"]] == ["n2", "n1", "n0"]
     assert second["next"] is None
-    assert "100.0% of 20" in fairtrial("exp", "list").out
+    assert "100% of 20" in fairtrial("exp", "list").out
 
 
 def test_status_of_a_finished_run_says_so(fairtrial: Command, ran: str) -> None:

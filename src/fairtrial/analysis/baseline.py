@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from pathlib import PurePath
 
 from fairtrial.model.baseline import Baseline, Source
@@ -97,12 +98,14 @@ def task_family(task: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the family of one task."""
     kind = str(task.get("kind", ""))
     if "command" in task:
-        return kind, *_program(task["command"])
+        command = task["command"]
+        return kind, *_program(command if isinstance(command, str) else tuple(command))
     named = task.get("url") or task.get("function") or ""
     return kind, str(named).split("?", maxsplit=1)[0]
 
 
-def _program(command: str | Sequence[str]) -> tuple[str, ...]:
+@lru_cache(maxsize=1024)  # a list asks for the few programs of its experiments again and again
+def _program(command: str | tuple[str, ...]) -> tuple[str, ...]:
     if isinstance(command, str):
         try:
             words = shlex.split(command)

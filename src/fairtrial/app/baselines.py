@@ -44,7 +44,7 @@ def baseline_of(bench: Bench, state: ExperimentState, given: str | None = None) 
         UsageError: the given one is the experiment itself, or holds its outputs.
     """
     if given is None:
-        return choose_baseline(state, project_baseline(bench), _earlier(bench, state))
+        return choose_baseline(state, project_baseline(bench), earlier(bench, state))
     chosen = bench.store.experiments.find(given)
     if root_of(chosen.experiment) == root_of(state.experiment):
         raise UsageError(
@@ -54,7 +54,8 @@ def baseline_of(bench: Bench, state: ExperimentState, given: str | None = None) 
     return Baseline(chosen, Source.GIVEN)
 
 
-def _earlier(bench: Bench, state: ExperimentState) -> Iterator[ExperimentState]:
+def earlier(bench: Bench, state: ExperimentState) -> Iterator[ExperimentState]:
+    """Yield older experiments on the same dataset, newest first."""
     store, dataset = bench.store.experiments, state.experiment.dataset
     before: str | None = state.experiment.id
     while before is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairtrial.app.against_baseline import FlipCounter
 from fairtrial.app.bench import Bench
 from fairtrial.app.reports.experiments import ExperimentsReport
 from fairtrial.app.requests.exp_list import Request
@@ -16,4 +17,7 @@ def exp_list(bench: Bench, request: Request) -> ExperimentsReport:
     store = bench.store.experiments
     before = None if request.before is None else store.find(request.before).experiment.id
     states = store.newest(request.limit + 1, before)
-    return ExperimentsReport(states[: request.limit], more=len(states) > request.limit)
+    listed = states[: request.limit]
+    counter = FlipCounter(bench, in_a_list=True)
+    against = [counter.of(state) for state in listed]
+    return ExperimentsReport(listed, against, more=len(states) > request.limit)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from fairtrial.app.against_baseline import with_baseline
 from fairtrial.app.bench import Bench
 from fairtrial.app.picturing import checked_plot, pictured, pictured_metrics
 from fairtrial.app.release_gate import with_gate
@@ -56,7 +57,7 @@ def _summary(
 
         report = metrics_report(store, state)
         return report if path is None else pictured_metrics(report, path)
-    summary = with_gate(bench, experiment_report(store, state))
+    summary = with_baseline(bench, with_gate(bench, experiment_report(store, state)))
     if path is None:
         return summary
     from fairtrial.app.plots.experiment import experiment_picture  # noqa: PLC0415  # rarely asked

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from fairtrial.model.comparison import FlipCounts
 from fairtrial.model.experiment import ExperimentState
 
 
@@ -46,3 +47,23 @@ class Baseline:
             Source.EARLIER: "the newest earlier finished one of the same kind",
         }[self.source]
         return f"{self.state.experiment.name} ({self.state.experiment.id}), {how}"
+
+
+@dataclass(frozen=True, slots=True)
+class AgainstBaseline:
+    """How many rows an experiment fixed and broke against its baseline.
+
+    Attributes:
+        id: The baseline's id, which is its own when its first arm is the baseline of its last;
+            None when there is none.
+        name: The baseline's name.
+        arm: Its arm.
+        flips: The counts; None when there is none to give, and `reason` says why.
+        reason: Why there is none.
+    """
+
+    id: str | None
+    name: str | None
+    arm: str | None
+    flips: FlipCounts | None
+    reason: str | None

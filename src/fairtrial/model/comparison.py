@@ -44,6 +44,21 @@ LISTED = tuple(change for change in Change if change is not Change.SAME)
 
 
 @dataclass(frozen=True, slots=True)
+class FlipCounts:
+    """How many rows flipped from A to B.
+
+    Attributes:
+        fixed: Solved in B only.
+        broken: Solved in A only.
+        compared: Rows that could flip: in both, decided in both, with the same content.
+    """
+
+    fixed: int
+    broken: int
+    compared: int
+
+
+@dataclass(frozen=True, slots=True)
 class Side:
     """A row's trials in one arm, folded.
 

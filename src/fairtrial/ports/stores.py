@@ -9,6 +9,7 @@ from typing import Protocol
 
 from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.columns import PairedRows
+from fairtrial.model.comparison import FlipCounts
 from fairtrial.model.dataset import DatasetVersion
 from fairtrial.model.experiment import Experiment, ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
@@ -193,6 +194,17 @@ class ExperimentStore(Protocol):
         """Return the rows of two arms, each an experiment's id and an arm's name, joined by key.
 
         No trial's body and no case's content is read.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        ...
+
+    def flip_counts(self, a: tuple[str, str], b: tuple[str, str]) -> FlipCounts:
+        """Return how many rows of two arms, named as for `paired_rows`, were fixed and broken.
+
+        Rows pair and are solved as in `Change`; one without a decided trial in an arm, or whose
+        case has another content in the two dataset versions, does not count. No row is read.
 
         Raises:
             NotFoundError: there is no such experiment.

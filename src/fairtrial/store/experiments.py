@@ -12,6 +12,7 @@ from sqlalchemy.exc import IntegrityError
 
 from fairtrial.model.case import CaseKey
 from fairtrial.model.columns import PairedRows
+from fairtrial.model.comparison import FlipCounts
 from fairtrial.model.errors import NotFoundError, RefusedError, StoreError
 from fairtrial.model.experiment import Experiment, ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
@@ -19,7 +20,7 @@ from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import RowQuery, TrialFilter
-from fairtrial.store import grader_rows, pairing, reading
+from fairtrial.store import flips, grader_rows, pairing, reading
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import from_packed, to_json, to_micros, to_packed, to_text
 from fairtrial.store.database import Database
@@ -247,6 +248,14 @@ class SqlExperimentStore:
             NotFoundError: there is no such experiment.
         """
         return pairing.paired_rows(self._database, a, b)
+
+    def flip_counts(self, a: tuple[str, str], b: tuple[str, str]) -> FlipCounts:
+        """Return how many shared rows were fixed and broken; see `ExperimentStore`.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        return flips.flip_counts(self._database, a, b)
 
     def grader_passes(
         self, experiment_id: str, arm: str, grader: str

@@ -30,11 +30,10 @@ from fairtrial.model.errors import NotFoundError
 from fairtrial.model.verdict import Cause, Verdict
 from fairtrial.store.codec import from_json
 from fairtrial.store.database import Database
+from fairtrial.store.flips import version_of_experiment
 from fairtrial.store.prepared import Prepared
 from fairtrial.store.tables import (
     TRIALS_A_ROW,
-    dataset,
-    dataset_version,
     experiment,
     grader_tally,
     score,
@@ -140,16 +139,7 @@ def _joined(
 
 
 def _head(connection: Connection, ref: str, arm: str) -> _Head:
-    version = (
-        select(dataset_version.c.id)
-        .join(dataset, dataset.c.id == dataset_version.c.dataset_id)
-        .where(
-            dataset.c.name == experiment.c.dataset,
-            dataset_version.c.number == experiment.c.dataset_number,
-            dataset_version.c.digest == experiment.c.dataset_digest,
-        )
-        .scalar_subquery()
-    )
+    version = version_of_experiment()
     found = connection.execute(
         select(experiment.c.id, version.label("version")).where(experiment.c.ref == ref)
     ).one_or_none()

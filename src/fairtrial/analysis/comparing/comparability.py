@@ -96,6 +96,20 @@ def comparability(a: Input, b: Input, rows: PairedRows, *, force: bool) -> Compa
     return Comparability(blocked, tuple(warnings), graders, same_scores, selection, tuple(partial))
 
 
+def why_no_flips(a: Input, b: Input) -> str | None:
+    """Return why it says nothing to count what B fixed and broke; None when it says something.
+
+    What is wrong with single rows, such as another content, is not in it.
+    """
+    partial = [_unfinished(side) for side in (a, b) if side.partial]
+    problems = [*partial, *_time_limits(a, b), *_graders(a, b)[1]]
+    whats = [problem.what for problem in problems]
+    chosen = _chosen_and_chooser(a, b)
+    if chosen is not None:
+        whats.append(_only_failed(*chosen))
+    return "; ".join(whats) or None
+
+
 def _unfinished(side: Input) -> Problem:
     experiment, totals = side.state.experiment, side.state.totals
     whole = f"finish it: fairtrial exp run --resume {experiment.id}"
@@ -156,13 +170,22 @@ def _other_grader(
 
 
 def _selection(a: Input, b: Input, shared: int) -> Problem | None:
+    found = _chosen_and_chooser(a, b)
+    return None if found is None else _regression_to_the_mean(*found, shared)
+
+
+def _chosen_and_chooser(a: Input, b: Input) -> tuple[Input, Input] | None:
     for chosen, chooser in ((b, a), (a, b)):
         experiment = chooser.state.experiment
         # A regrade holds the very outputs of its origin.
         outputs_of = {experiment.id, experiment.spec.get("regrade_of")} - {None}
         if chosen.state.experiment.spec.get("failing") in outputs_of:
-            return _regression_to_the_mean(chosen, chooser, shared)
+            return chosen, chooser
     return None
+
+
+def _only_failed(chosen: Input, chooser: Input) -> str:
+    return f"{chosen.label} ran only the cases that {chooser.label} failed"
 
 
 def _regression_to_the_mean(chosen: Input, chooser: Input, shared: int) -> Problem:
@@ -170,7 +193,7 @@ def _regression_to_the_mean(chosen: Input, chooser: Input, shared: int) -> Probl
     # Pass chances that mostly sit near 0 and 1, and ones that are spread out more.
     low, high = (failing_subset_gain(shape, shape, trials).estimate for shape in (0.1, 0.5))
     return Problem(
-        f"{chosen.label} ran only the cases that {chooser.label} failed: with no change at all, "
+        f"{_only_failed(chosen, chooser)}: with no change at all, "
         f"about {100 * low:.0f} to {100 * high:.0f} % of them would pass by luck "
         f"({low * shared:,.0f} to {high * shared:,.0f} of {shared:,})",
         fix=f"run {chooser.label} on the same cases again, and compare with that run",

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import ClassVar
 
-from fairtrial.app.reports.facts import grader_json, rate_json, row_json, state_json
+from fairtrial.app.reports.facts import against_json, grader_json, rate_json, row_json, state_json
 from fairtrial.app.reports.gate import GateReport
 from fairtrial.app.reports.status import expected_cost
 from fairtrial.engine.stop_rules import OVER_BUDGET
 from fairtrial.interchange.experiment_exports.export import trial_json
+from fairtrial.model.baseline import AgainstBaseline
 from fairtrial.model.command_line import option
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.experiment import ExperimentState, GraderTotals, Status
@@ -43,6 +44,7 @@ class ExperimentReport:
         next_steps: Command lines worth trying now, each with what it does.
         note: What is unusual about this report, if anything.
         gate: What the rules of its spec say; None when it has none.
+        vs_baseline: What it fixed and broke against its baseline; None when nobody asked.
     """
 
     schema: ClassVar[str] = "fairtrial.experiment/1"
@@ -58,6 +60,7 @@ class ExperimentReport:
     next_steps: Sequence[tuple[str, str]]
     note: str | None = None
     gate: GateReport | None = None
+    vs_baseline: AgainstBaseline | None = None
 
     @property
     def exit_code(self) -> ExitCode:
@@ -83,6 +86,7 @@ class ExperimentReport:
             "next_steps": [{"command": c, "does": does} for c, does in self.next_steps],
             "note": self.note,
             "gate": None if self.gate is None else self.gate.facts(),
+            "vs_baseline": None if self.vs_baseline is None else against_json(self.vs_baseline),
             "exit_code": self.exit_code,
         }
 

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from fairtrial.app.reports.facts import state_json
+from fairtrial.app.reports.facts import against_json, state_json
 from fairtrial.app.reports.informing import Informing
+from fairtrial.model.baseline import AgainstBaseline
 from fairtrial.model.experiment import ExperimentState
 from fairtrial.model.json import Json
 
@@ -18,18 +19,23 @@ class ExperimentsReport(Informing):
 
     Attributes:
         states: Newest first.
+        against: What each fixed and broke against its baseline.
         more: Whether there are older ones.
     """
 
     schema: ClassVar[str] = "fairtrial.experiments/1"
 
     states: Sequence[ExperimentState]
+    against: Sequence[AgainstBaseline]
     more: bool
 
     def json(self) -> dict[str, Json]:
         """Return the page; `next` is what `--before` takes for the one after it."""
         return {
             "schema": self.schema,
-            "experiments": [state_json(state) for state in self.states],
+            "experiments": [
+                {**state_json(state), "vs_baseline": against_json(against)}
+                for state, against in zip(self.states, self.against, strict=True)
+            ],
             "next": self.states[-1].experiment.id if self.more else None,
         }

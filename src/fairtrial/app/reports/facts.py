@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from fairtrial.interchange.experiment_exports.export import timestamp
+from fairtrial.model.baseline import AgainstBaseline
 from fairtrial.model.experiment import ExperimentState, GraderTotals
 from fairtrial.model.json import Json
 from fairtrial.model.row import Row
@@ -44,6 +45,20 @@ def state_json(state: ExperimentState) -> dict[str, Json]:
         "spec": dict(experiment.spec),
         "policy": dict(experiment.policy),
         "provenance": asdict(experiment.provenance),
+    }
+
+
+def against_json(against: AgainstBaseline) -> dict[str, Json]:
+    """Return what an experiment fixed and broke; counts are null where there are none."""
+    flips = against.flips
+    return {
+        "id": against.id,
+        "name": against.name,
+        "arm": against.arm,
+        "fixed": None if flips is None else flips.fixed,
+        "broken": None if flips is None else flips.broken,
+        "compared": None if flips is None else flips.compared,
+        "reason": against.reason,
     }
 
 

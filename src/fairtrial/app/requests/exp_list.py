@@ -12,7 +12,11 @@ from fairtrial.schema.fields import option
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """List experiments, newest first."""
+    """List experiments, newest first.
+
+    Flips are the cases that an experiment fixed (+) and broke (−) against its baseline; see
+    `fairtrial exp compare EXPERIMENT`. `exp show` says why there are none.
+    """
 
     limit: Annotated[int, Meta(ge=1, le=1000)] = option(20, short="-n", metavar="N")
     """Most rows to list"""

@@ -8,8 +8,11 @@ from rich.console import Console
 
 from fairtrial.app.reports.experiments import ExperimentsReport
 from fairtrial.cli.render.lines import line, table
-from fairtrial.cli.render.words import money, percent, when
+from fairtrial.cli.render.words import flips, money, when
+from fairtrial.model.baseline import AgainstBaseline
 from fairtrial.model.experiment import ExperimentState, Status
+
+_AGAINST = ">Flips"
 
 
 def render(report: ExperimentsReport, console: Console) -> None:
@@ -17,8 +20,18 @@ def render(report: ExperimentsReport, console: Console) -> None:
     if not report.states:
         line(console, "No experiment yet. Start with: fairtrial demo")
         return
-    columns = ("Id", "Name", "Dataset", "Status", ">Passed", ">Undecided", ">Cost", "When")
-    rows = [_row(state) for state in report.states]
+    columns = (
+        "Id",
+        "Name",
+        "Dataset",
+        "Status",
+        ">Passed",
+        _AGAINST,
+        ">Undecided",
+        ">Cost",
+        "When",
+    )
+    rows = [_row(*both) for both in zip(report.states, report.against, strict=True)]
     # A terminal is narrow: what no experiment has is left out.
     kept = [i for i, name in enumerate(columns) if _says_something(name, [r[i] for r in rows])]
     table(console, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
@@ -28,10 +41,12 @@ def render(report: ExperimentsReport, console: Console) -> None:
 
 
 def _says_something(column: str, cells: Sequence[str]) -> bool:
-    return column not in (">Undecided", ">Cost") or any(cell not in ("0", "–") for cell in cells)
+    return column not in (">Undecided", ">Cost", _AGAINST) or any(
+        cell not in ("0", "–") for cell in cells
+    )
 
 
-def _row(state: ExperimentState) -> tuple[str, ...]:
+def _row(state: ExperimentState, against: AgainstBaseline) -> tuple[str, ...]:
     experiment, totals = state.experiment, state.totals
     share = totals.passed / totals.decided if totals.decided else None
     stalled = state.status is Status.RUNNING and state.alive is False
@@ -43,8 +58,13 @@ def _row(state: ExperimentState) -> tuple[str, ...]:
         experiment.name,
         f"{experiment.dataset}@{experiment.dataset_number}",
         status,
-        f"{percent(share)} of {totals.decided:,}",
+        f"{_short(share)} of {totals.decided:,}",
+        flips(against.flips),
         f"{totals.undecided:,}",
         money(totals.cost_usd),
         when(experiment.created_at),
     )
+
+
+def _short(share: float | None) -> str:
+    return "–" if share is None else f"{100 * share:.3g}%"

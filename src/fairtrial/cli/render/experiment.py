@@ -7,7 +7,7 @@ from rich.console import Console
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.cli.render.gate import render_gate
 from fairtrial.cli.render.lines import line, more, section, table
-from fairtrial.cli.render.words import counted, duration, money, number, percent, when
+from fairtrial.cli.render.words import counted, duration, flips, money, number, percent, when
 from fairtrial.model.experiment import Status
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
@@ -30,6 +30,7 @@ def render_experiment(
     if report.note:
         line(console, report.note, "yellow")
     _headline(report, console)
+    _against(report, console)
     _rate(report, console)
     render_graders(report, console)
     _failures(report, console)
@@ -63,6 +64,20 @@ def _headline(report: ExperimentReport, console: Console) -> None:
         left = experiment.n_planned - totals.recorded
         reason = f": {state.status_reason}" if state.status_reason else ""
         line(console, f"{state.status}{reason}; {counted(left, 'trial')} not run", "yellow")
+
+
+def _against(report: ExperimentReport, console: Console) -> None:
+    against = report.vs_baseline
+    if against is None:
+        return
+    text = f"vs baseline {flips(against.flips)}"
+    if against.flips is None:
+        line(console, f"{text}  {against.reason}", "dim")
+        return
+    same = against.id == report.state.experiment.id
+    baseline = f"arm {against.arm}" if same else f"{against.name} ({against.id})"
+    compared = counted(against.flips.compared, "case")
+    line(console, f"{text}  fixed and broken of {compared} shared with {baseline}")
 
 
 def _rate(report: ExperimentReport, console: Console) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from fairtrial.model.comparison import FlipCounts
+
 
 def percent(share: float | None) -> str:
     """Return a share as a percentage, or a dash where there is none."""
@@ -50,6 +52,11 @@ def when(moment: datetime) -> str:
 def counted(n: int, one: str, many: str | None = None) -> str:
     """Return a count with its noun."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def flips(counts: FlipCounts | None) -> str:
+    """Return what was fixed and broken as `+3/−1`, or a dash where that is unknown."""
+    return "–" if counts is None else f"+{counts.fixed:,}/−{counts.broken:,}"
 
 
 def quantity(name: str, value: float | None) -> str:

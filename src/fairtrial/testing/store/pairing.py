@@ -1,14 +1,16 @@
-"""The contract of `ExperimentStore.paired_rows`."""
+"""The contract of `ExperimentStore.paired_rows` and of the flips that are counted like it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
 from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.columns import ArmColumns, CaseLabels
+from fairtrial.model.comparison import FlipCounts, Side
 from fairtrial.model.errors import NotFoundError
 from fairtrial.model.experiment import Experiment
 from fairtrial.model.score import Score
@@ -173,6 +175,60 @@ class PairedRowsContract:
         assert sorted(found.a.case_ids) == ["first", "last"]
         assert sorted(found.a.graders["exact"].means) == [0.0, 1.0]
         assert found.b.n == 20
+
+    def test_flips_are_counted_as_the_rows_say(self, store: Store) -> None:
+        """Solved is more than half of the decided trials; undecided or alone is left out."""
+
+        def of(condition: str, *verdicts: str) -> list[Trial]:
+            key = TrialKey("c", condition, MAIN_ARM, 1)
+            return [
+                a_trial("c", number, verdict, key=key._replace(trial=number))
+                for number, verdict in enumerate(verdicts, 1)
+            ]
+
+        shapes = [(), *product(("passed", "failed", "undecided"), repeat=2)]
+        both = {f"{a} {b}": (a, b) for a, b in product(shapes, shapes)}
+        a, b = (
+            _opened(store, number, [t for name, two in both.items() for t in of(name, *two[side])])
+            for number, side in ((1, 0), (2, 1))
+        )
+        found = store.experiments.flip_counts((a.id, MAIN_ARM), (b.id, MAIN_ARM))
+        rows = store.experiments.paired_rows((a.id, MAIN_ARM), (b.id, MAIN_ARM))
+        changes = []
+        for at_a, at_b in zip(*rows.pairs, strict=True):
+            first, second = (
+                Side(arm.passed[at], arm.passed[at] + arm.failed[at], 0, None)
+                for arm, at in ((rows.a, at_a), (rows.b, at_b))
+            )
+            if first.decided and second.decided:
+                changes.append((first.solved, second.solved))
+        counts = (changes.count((False, True)), changes.count((True, False)), len(changes))
+        assert (found.fixed, found.broken, found.compared) == counts
+        assert found.fixed == found.broken > 0
+        assert store.experiments.flip_counts((a.id, MAIN_ARM), (b.id, "none")) == FlipCounts(
+            0, 0, 0
+        )
+        with pytest.raises(NotFoundError):
+            store.experiments.flip_counts((a.id, MAIN_ARM), ("exp_none", MAIN_ARM))
+
+    def test_flips_are_those_of_cases_that_did_not_change(self, store: Store) -> None:
+        """A case with another content is another case."""
+        cases = [Case("same", 1), Case("changed", 2), Case("gone", 3)]
+        old, _ = store.datasets.add_version("bugs", cases)
+        new, _ = store.datasets.add_version("bugs", [cases[0], Case("changed", "other")])
+        a, b = (
+            _opened(
+                store,
+                number,
+                [a_trial(case_id, 1, verdict) for case_id in ("same", "changed")],
+                dataset_number=version.number,
+                dataset_digest=version.digest,
+            )
+            for number, version, verdict in ((1, old, "failed"), (2, new, "passed"))
+        )
+        sides = ((a.id, MAIN_ARM), (b.id, MAIN_ARM))
+        assert store.experiments.flip_counts(*sides) == FlipCounts(1, 0, 1)
+        assert store.experiments.flip_counts(*sides[::-1]) == FlipCounts(0, 1, 1)
 
     def test_cases_bring_their_split_and_tags_and_whether_they_changed(self, store: Store) -> None:
         """Labels are those of B's version; a case without any is left out."""

@@ -1,0 +1,89 @@
+"""What experiments fixed and broke against their baselines, for a summary or a list."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cached_property
+from itertools import dropwhile, islice, tee
+
+from fairtrial.analysis.baseline import choose_baseline
+from fairtrial.analysis.comparing.comparability import Input, why_no_flips
+from fairtrial.app.baselines import earlier, project_baseline
+from fairtrial.app.bench import Bench
+from fairtrial.app.chosen_arms import ChosenArm
+from fairtrial.app.reports.experiment import ExperimentReport
+from fairtrial.model.baseline import AgainstBaseline
+from fairtrial.model.experiment import ExperimentState
+
+_LOOKED_AT = 100
+"""Older experiments of its dataset among which a list looks for an experiment's baseline."""
+_ROWS = 20_000
+"""Rows that a list counts, all its experiments together: a list is there at once."""
+
+
+def with_baseline(bench: Bench, report: ExperimentReport) -> ExperimentReport:
+    """Return a report with what its experiment fixed and broke against its baseline."""
+    return replace(report, vs_baseline=FlipCounter(bench).of(report.state))
+
+
+class FlipCounter:
+    """Counts flips against baselines; what several experiments share is read once.
+
+    The baseline is that of a comparison: the first arm of an experiment of several, else the
+    project's, else the newest earlier finished one of the same kind.
+    """
+
+    def __init__(self, bench: Bench, *, in_a_list: bool = False) -> None:
+        self._bench = bench
+        self._rows = _ROWS if in_a_list else None
+        self._looked_at = _LOOKED_AT if in_a_list else None
+        self._earlier: dict[str, Iterator[ExperimentState]] = {}
+
+    def of(self, state: ExperimentState) -> AgainstBaseline:
+        """Return what an experiment fixed and broke; of several, ask for the newest first."""
+        experiment = state.experiment
+        if experiment.measured:
+            return AgainstBaseline(None, None, None, None, "it measures commands")
+        mine = ChosenArm(state, experiment.arms[-1])
+        if len(experiment.arms) > 1:
+            first = ChosenArm(state, experiment.arms[0])
+            return self._counted(first, mine, (first.arm, mine.arm))
+        found = self._baseline(state)
+        if isinstance(found, str):
+            return AgainstBaseline(None, None, None, None, found)
+        baseline = ChosenArm(found, found.experiment.arms[-1])
+        return self._counted(baseline, mine, ("the baseline", "it"))
+
+    @cached_property
+    def _project(self) -> ExperimentState | None:
+        return project_baseline(self._bench)
+
+    def _baseline(self, state: ExperimentState) -> ExperimentState | str:
+        """Return the baseline of an experiment, or why there is none."""
+        older = self._older(state)
+        found = choose_baseline(state, self._project, islice(older, self._looked_at))
+        if found.state is not None:
+            return found.state
+        if next(older, None) is not None:
+            return f"no baseline among the {_LOOKED_AT} experiments before it"
+        return found.sentence
+
+    def _older(self, state: ExperimentState) -> Iterator[ExperimentState]:
+        dataset = state.experiment.dataset
+        read = self._earlier.get(dataset) or earlier(self._bench, state)
+        self._earlier[dataset], older = tee(read)
+        return dropwhile(lambda other: other.experiment.id >= state.experiment.id, older)
+
+    def _counted(self, a: ChosenArm, b: ChosenArm, labels: tuple[str, str]) -> AgainstBaseline:
+        reason = why_no_flips(Input(*a, labels[0]), Input(*b, labels[1]))
+        flips = None
+        if reason is None and self._rows is not None:
+            self._rows -= b.state.totals.rows
+            if self._rows < 0:
+                reason = "too many cases to count them in a list; exp show does"
+        if reason is None:
+            flips = self._bench.store.experiments.flip_counts(a.key, b.key)
+            if not flips.compared:
+                flips, reason = None, "no case has a verdict in both"
+        return AgainstBaseline(a.experiment.id, a.experiment.name, a.arm, flips, reason)
