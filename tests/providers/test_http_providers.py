@@ -266,6 +266,21 @@ def test_a_cancelled_call_closes_its_connection(dialect: dict[str, Any]) -> None
         asyncio.run(cancelled())
 
 
+@each_way
+def test_calls_one_after_another_share_a_connection(dialect: dict[str, Any]) -> None:
+    with ModelServer() as server:
+
+        async def thrice() -> None:
+            made = provider(at(server, dialect))
+            await made.open()
+            for _ in range(3):
+                await made.complete(HELLO)
+            await made.close()
+
+        asyncio.run(thrice())
+    assert len({call.client_port for call in server.calls}) == 1
+
+
 def test_identities_differ_where_answers_may() -> None:
     specs: list[dict[str, Any]] = [
         {"kind": "openai"},

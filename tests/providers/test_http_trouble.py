@@ -278,6 +278,32 @@ def test_https_to_a_server_without_it() -> None:
     assert "check http or https in 'base_url'" in str(problem)
 
 
+@pytest.mark.parametrize(("status", "kind"), [(407, "login"), (403, "network")])
+def test_a_proxy_that_does_not_let_us_through(status: int, kind: str) -> None:
+    async def refuse(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 %d No\r\nContent-Length: 0\r\n\r\n" % status)
+        await writer.drain()
+        writer.close()
+
+    async def run() -> InfraError:
+        proxy = await asyncio.start_server(refuse, "127.0.0.1", 0)
+        async with proxy:
+            port = proxy.sockets[0].getsockname()[1]
+            environ = {"HTTPS_PROXY": f"http://127.0.0.1:{port}"}
+            made = provider({**GPT, "base_url": "https://models.invalid"}, environ)
+            await made.open()
+            try:
+                with pytest.raises(InfraError) as caught:
+                    await made.complete(HELLO)
+            finally:
+                await made.close()
+        return caught.value
+
+    problem = asyncio.run(run())
+    assert problem.kind == kind
+    assert f"HTTP {status} No; check HTTPS_PROXY" in str(problem)
+
+
 def test_a_web_page_is_no_answer() -> None:
     page = ScriptedAnswer(body=b"<html>Log in</html>", headers={"Content-Type": "text/html"})
     problem = met(page, GPT)

@@ -34,6 +34,8 @@ MOST_BYTES: Final = 64 * 1024 * 1024
 _MOST_OF_AN_ERROR: Final = 64 * 1024
 _CONNECT_LIMIT_S: Final = 30.0
 _LISTING_LIMIT_S: Final = 5.0
+_LINGER_S: Final = 0.5
+"""Seconds that a server has to end a stream whose last event came."""
 _LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 
 
@@ -106,6 +108,12 @@ class HttpExchange:
             raise RuntimeError("the provider is not open")
         try:
             return await self._send(self._session, post)
+        except aiohttp.ClientHttpProxyError as error:
+            raise post.about.infra(
+                f"the HTTP proxy does not let the call through: HTTP {error.status}"
+                f" {error.message}; check HTTPS_PROXY and HTTP_PROXY",
+                "login" if error.status == 407 else "network",
+            ) from None
         except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
             raise post.about.infra(self._network(error, post), "network") from None
         except MalformedAnswerError as error:
@@ -162,6 +170,8 @@ class HttpExchange:
                 break
         if not size:
             raise MalformedAnswerError("it is empty")
+        if reader.ended:
+            await _read_out(answer)
         reader.finish()
         if not reader.whole:
             raise post.about.infra(
@@ -240,6 +250,16 @@ class HttpExchange:
         if isinstance(error, aiohttp.ClientConnectorError):
             return f"cannot connect to {address}: {_detail(error)}; is the server running? {where}"
         return f"the connection to {address} broke: {_detail(error)}; try again"
+
+
+async def _read_out(answer: aiohttp.ClientResponse) -> None:
+    """Read what follows an answer, so that its connection can be used again."""
+    try:
+        async with asyncio.timeout(_LINGER_S):
+            async for _ in answer.content.iter_any():
+                pass
+    except (aiohttp.ClientError, OSError):
+        answer.close()
 
 
 async def _read(answer: aiohttp.ClientResponse, post: Post) -> bytes:

@@ -48,6 +48,7 @@ class ScriptedRequest:
         body: The body as JSON; None when there is none, a text when it is no JSON.
         api: The API it belongs to; None for another path.
         number: From 0, its place among the requests for an answer of a model.
+        client_port: The port it came from; requests over one connection have the same.
     """
 
     method: str
@@ -56,6 +57,7 @@ class ScriptedRequest:
     body: Json
     api: Api | None
     number: int
+    client_port: int = 0
 
     @property
     def streamed(self) -> bool:

@@ -153,6 +153,7 @@ class ModelServer:
             await _body(request),
             api if request.method == "POST" else None,
             self._asked,
+            _port(request),
         )
         with self._changed:
             self.requests.append(seen)
@@ -211,6 +212,11 @@ def _error(api: Api | None, status: int, message: str) -> web.Response:
 def _known_key(request: web.Request) -> str | None:
     bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
     return request.headers.get("x-api-key") or bearer or None
+
+
+def _port(request: web.Request) -> int:
+    peer = request.get_extra_info("peername")
+    return int(peer[1]) if peer else 0
 
 
 def _headers(request: web.Request) -> Mapping[str, str]:
