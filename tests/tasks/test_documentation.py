@@ -37,7 +37,12 @@ def test_every_option_has_its_row_and_default(schema: dict[str, Any]) -> None:
 
 def test_the_example_specs_are_accepted() -> None:
     specs = [example for example in _EXAMPLES if "kind" in example]
-    assert {task_spec(spec, "docs").kind for spec in specs} == {"command", "http", "prompt"}
+    assert {task_spec(spec, "docs").kind for spec in specs} == {
+        "command",
+        "http",
+        "prompt",
+        "continuation",
+    }
 
 
 def test_the_example_envelopes_are_the_real_ones() -> None:

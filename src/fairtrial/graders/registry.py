@@ -32,6 +32,7 @@ GRADERS = Kinds(
         "similarity": "fairtrial.graders.similarity",
         "command": "fairtrial.graders.command",
         "python": "fairtrial.graders.python",
+        "same_action": "fairtrial.graders.same_action",
         "judge": "fairtrial.graders.judge.grader",
     },
 )

@@ -20,6 +20,7 @@ TASKS: Final = Kinds(
         "http": "fairtrial.tasks.http",
         "python": "fairtrial.tasks.python",
         "prompt": "fairtrial.tasks.prompt",
+        "continuation": "fairtrial.tasks.continuation",
     },
 )
 

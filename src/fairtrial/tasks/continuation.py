@@ -1,0 +1,164 @@
+"""A recorded step of an agent, put to a model again: the output is its next turn.
+
+The input of a case is a request in an API's own words: `{"api": …, "body": …, "headers": …}`. No
+tool that the model asks for is run.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from fairtrial.model.call import Api, ProviderSpec, WireCall
+from fairtrial.model.case import Case
+from fairtrial.model.errors import ProviderError, TaskError, TrialTimeout, UsageError
+from fairtrial.model.json import Json
+from fairtrial.model.task import TaskCall, TaskResult
+from fairtrial.model.wording import over_limit
+from fairtrial.ports import Provider, Surroundings
+from fairtrial.providers.registry import build_provider, provider_spec
+from fairtrial.schema.text_files import text_given, text_kept
+from fairtrial.tasks.prompt_answer import result_of
+from fairtrial.wire.varying import NoSuchFieldError, varied
+
+PROVIDER_OF: Final[Mapping[Api, str]] = {
+    Api.ANTHROPIC_MESSAGES: "anthropic",
+    Api.OPENAI_RESPONSES: "openai",
+    Api.OPENAI_CHAT: "openai",
+}
+
+
+@dataclass(frozen=True)
+class Options:
+    """The options of a continuation task."""
+
+    vary: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of the request to set, e.g. `{"model": "m", "system": "@prompt.md"}`: `model`,
+    `system`, `tools` or any field of the body, with dots between names; null takes a field out
+    (default: the request as it was recorded)."""
+    provider: Any = None
+    """Who sends it: the name of a provider, or an object with `kind` and its options (default: the
+    one whose API the request was recorded from)."""
+
+
+@dataclass(slots=True)
+class ContinuationTask:
+    """Sends each case's request, with its changes.
+
+    Attributes:
+        vary: What is changed.
+        providers: Who sends the requests of each API.
+    """
+
+    vary: Mapping[str, Json]
+    providers: Mapping[Api, Provider]
+
+    async def open(self) -> None:
+        """Open the providers."""
+        for provider in set(self.providers.values()):
+            await provider.open()
+
+    async def run(self, call: TaskCall) -> TaskResult:
+        """Put one recorded step to its model.
+
+        Raises:
+            TaskError: the case is no recorded step, or the provider refused the request.
+            TrialTimeout: the model took too long.
+            InfraError: the world failed.
+        """
+        request = self._request(call)
+        scope = asyncio.timeout(call.time_limit_s)
+        try:
+            async with scope:
+                reply = await self.providers[request.api].send(request)
+        except TimeoutError:
+            if not scope.expired():
+                raise
+            raise TrialTimeout(over_limit(call.time_limit_s)) from None
+        except ProviderError as error:
+            raise TaskError(str(error)) from error
+        most = request.body.get("max_tokens") or request.body.get("max_output_tokens") or 0
+        return result_of(reply, "message", None, most)
+
+    async def close(self) -> None:
+        """Close the providers."""
+        for provider in set(self.providers.values()):
+            await provider.close()
+
+    def _request(self, call: TaskCall) -> WireCall:
+        recorded = recorded_request(call.case)
+        try:
+            request = varied(recorded, self.vary)
+        except NoSuchFieldError as error:
+            raise TaskError(f"the request cannot be varied: {error}") from None
+        return WireCall(request.api, request.body, request.headers, draw=call.trial)
+
+
+def recorded_request(case: Case) -> WireCall:
+    """Return the request that a case holds.
+
+    Raises:
+        TaskError: it holds none.
+    """
+    given = case.input
+    known = isinstance(given, Mapping) and given.get("api") in [api.value for api in Api]
+    body = given.get("body") if isinstance(given, Mapping) else None
+    if not known or not isinstance(body, Mapping):
+        raise TaskError(
+            "the case holds no recorded request: its input must be an object with 'api' and 'body'"
+        )
+    headers = given.get("headers") or {}
+    return WireCall(Api(given["api"]), body, headers)
+
+
+def settle(
+    options: Options, base_dir: Path, _environ: Mapping[str, str], where: str
+) -> tuple[dict[str, Json], tuple[str, ...]]:
+    """Return the options that a plan fixes: the texts of files are read.
+
+    Raises:
+        UsageError: a file cannot be read, or the provider is unknown.
+    """
+    vary = {
+        name: text_kept(value) if isinstance(value, str) else value
+        for name, value in changes_given(options.vary, base_dir, where).items()
+    }
+    provider = options.provider
+    fixed = None if provider is None else provider_spec(provider, where).content()
+    return {"vary": vary, "provider": fixed}, ()
+
+
+def build(options: Options, surroundings: Surroundings, where: str) -> ContinuationTask:
+    """Return the task; its providers are built at once and need their keys only when they send.
+
+    Raises:
+        UsageError: an option makes no sense, or a file cannot be read.
+    """
+    built: dict[str, Provider] = {}
+    providers = {}
+    for api, kind in PROVIDER_OF.items():
+        spec = ProviderSpec(kind)
+        if options.provider is not None:
+            spec = provider_spec(options.provider, where)
+        if spec.kind not in built:
+            built[spec.kind] = build_provider(spec, surroundings, where)
+        providers[api] = built[spec.kind]
+    return ContinuationTask(changes_given(options.vary, surroundings.base_dir, where), providers)
+
+
+def changes_given(vary: Mapping[str, Json], folder: Path, where: str) -> dict[str, Json]:
+    """Return what is to be changed, with the texts of files in place of their names.
+
+    Raises:
+        UsageError: a file cannot be read, or a field has no name.
+    """
+    at = f"{where}, option 'vary'"
+    if not all(name.strip(".") for name in vary):
+        raise UsageError("a field to vary has no name", where=at)
+    return {
+        name: text_given(value, folder, f"{at}, {name}") if isinstance(value, str) else value
+        for name, value in vary.items()
+    }
