@@ -339,3 +339,16 @@ def test_a_spec_that_cannot_be_gone_through(
         assert told in done.err
     (folder / "d.json").mkdir(exist_ok=True)
     assert "cannot be read: Is a directory" in fairtrial("exp", "run", "d.json").err
+
+
+def test_a_spec_and_labels_without_an_end(
+    fairtrial: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "spec.json").write_text('{"dataset": "numbers"}')
+    (folder / "loop").symlink_to("loop")
+    monkeypatch.setattr("fairtrial.app.spec_files._LARGEST", 10)
+    assert "has more than 10 bytes" in fairtrial("exp", "run", "spec.json").err
+    labels = ("--labels-a", "loop", "--labels-b", "spec.json")
+    done = fairtrial("exp", "compare", "a", "b", *labels)
+    assert done.code == ExitCode.USAGE
+    assert "cannot be read: Too many levels of symbolic links" in done.err

@@ -104,6 +104,16 @@ def test_a_file_that_is_not_there(tmp_path: Path, read: Read) -> None:
         read(tmp_path / "none")
     with pytest.raises(FairtrialError, match="cannot be read"):
         read(tmp_path)
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(FairtrialError, match="cannot be read"):
+        read(loop)
+
+
+def test_a_file_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("fairtrial.interchange.label_files._LARGEST", 10)
+    with pytest.raises(UsageError, match="more than 10 bytes"):
+        read_winner_labels(written(tmp_path, '{"caseId": "a", "winner": "a"}'))
 
 
 def test_winners_that_are_wrong(tmp_path: Path) -> None:

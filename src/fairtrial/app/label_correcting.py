@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,7 +104,7 @@ def _paths(bench: Bench, options: HumanLabels) -> tuple[Path, Path] | None:
             fix=f"label some outputs of the other arm too, and give them with {missing}",
         )
     first, second = bench.path(given[0]), bench.path(given[1])
-    if first.resolve() == second.resolve() or _is_same(first, second):
+    if os.path.realpath(first) == os.path.realpath(second) or _is_same(first, second):
         raise UsageError(
             "--labels-a and --labels-b are one file",
             where=str(first),

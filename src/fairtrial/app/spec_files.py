@@ -16,6 +16,8 @@ from fairtrial.schema.fields import JSON_OR_FILE, options_of
 SUFFIXES = (".json", ".yaml", ".yml", ".toml")
 _CASES = (".csv", ".jsonl", ".tsv")
 _MOST_VALUES = 1_000_000
+_LARGEST = 64 * 1024 * 1024
+"""Bytes of a file. What a link leads to, such as /dev/zero, may have no end."""
 
 
 def build_request(kind: type[Any], given: Mapping[str, Any], cwd: Path) -> Any:
@@ -113,7 +115,9 @@ def read_document(path: Path) -> Any:
             fix=cases if path.suffix in _CASES else None,
         )
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            content = file.read(_LARGEST + 1)
+        text = content.decode("utf-8-sig")
     except FileNotFoundError:
         raise NotFoundError("no such file", where=str(path)) from None
     except OSError as error:
@@ -124,6 +128,8 @@ def read_document(path: Path) -> Any:
             where=str(path),
             why=f"byte {error.object[error.start]:#04x} at offset {error.start:,}",
         ) from None
+    if len(content) > _LARGEST:
+        raise UsageError(f"has more than {_LARGEST:,} bytes", where=str(path))
     try:
         return parser(text)
     except (RecursionError, ValueError) as error:

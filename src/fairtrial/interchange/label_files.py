@@ -17,6 +17,8 @@ VALUES = ("pass", "fail", "skip")
 WINNERS = ("a", "b", "tie")
 _CASE = ("caseId", "case_id")
 _SHOWN = 60
+_LARGEST = 256 * 1024 * 1024
+"""Bytes of a file: millions of labels. A device such as /dev/zero has no end."""
 
 
 def read_human_labels(path: Path) -> tuple[HumanLabel, ...]:
@@ -104,11 +106,15 @@ def _items(data: bytes, path: Path) -> Iterator[tuple[int, Any]]:
 
 def _read(path: Path) -> bytes:
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(_LARGEST + 1)
     except FileNotFoundError:
         raise NotFoundError("the file does not exist", where=str(path)) from None
     except OSError as error:
         raise UsageError(f"the file cannot be read: {error.strerror}", where=str(path)) from None
+    if len(data) > _LARGEST:
+        raise UsageError(f"the file has more than {_LARGEST:,} bytes", where=str(path))
+    return data
 
 
 def _case_id(record: dict[str, Json], where: str) -> str:
