@@ -211,6 +211,26 @@ def test_doctor_finds_agents_and_problems(
     assert "✗ codex" in text
 
 
+def test_doctor_says_which_provider_would_be_chosen_and_why(
+    fairtrial: Command, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDE_CONFIG_DIR", "CODEX_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    (folder / "claude").write_text("#!/bin/sh\necho 2.1.0\n")
+    (folder / "claude").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    monkeypatch.setenv("HOME", str(folder))
+    missing = fairtrial("doctor").out
+    assert "· provider   none would be chosen: ANTHROPIC_API_KEY is not set" in missing
+    (folder / ".claude").mkdir()
+    (folder / ".claude/.credentials.json").touch()
+    assert "✓ provider   claude-code (logged-in `claude`; costs are API" in fairtrial("doctor").out
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    done = fairtrial("doctor", "--json")
+    (check,) = [check for check in done.json["checks"] if check["name"] == "provider"]
+    assert check["found"] == "openai (OPENAI_API_KEY is set), model gpt-6-sol"
+
+
 def test_help_at_every_level(fairtrial: Command) -> None:
     top = fairtrial("--help")
     assert (top.code, fairtrial().out) == (0, top.out)

@@ -15,7 +15,8 @@ from fairtrial import __version__
 from fairtrial.app.bench import Bench
 from fairtrial.app.reports.doctor import Check, DoctorReport
 from fairtrial.app.requests.doctor import Request
-from fairtrial.model.errors import StoreError
+from fairtrial.model.errors import StoreError, UsageError
+from fairtrial.providers.choice import Here, choose_provider
 
 AGENTS = ("claude", "codex", "opencode", "gemini", "pi")
 LITTLE_DISK = 1024**3
@@ -34,6 +35,7 @@ def doctor(bench: Bench, request: Request) -> DoctorReport:  # noqa: ARG001  # e
             _disk(bench.home),
             _git(bench),
             *(_agent(bench, name) for name in AGENTS),
+            _provider(bench),
         ]
     )
 
@@ -102,3 +104,15 @@ def _agent(bench: Bench, name: str) -> Check:
         return Check(name, ok=False, found=f"{path} does not run: {error}", fix=fix)
     version = (done.stdout.strip().splitlines() or ["says nothing"])[0]
     return Check(name, ok=True, found=f"{version} at {path}")
+
+
+def _provider(bench: Bench) -> Check:
+    """Say which provider is taken where none is named; nothing is asked of it."""
+    here = Here(bench.environ, lambda name: shutil.which(name, path=bench.environ.get("PATH")))
+    try:
+        choice = choose_provider(here)
+    except UsageError as error:
+        found = f"none would be chosen: {error.why} (needed only to call a model)"
+        return Check("provider", ok=None, found=found)
+    found = f"{choice.sentence.removeprefix('provider: ')}, model {choice.model}"
+    return Check("provider", ok=True, found=found)

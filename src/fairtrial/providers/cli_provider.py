@@ -35,8 +35,8 @@ class CliOptions:
     effort: str | None = None
     """How hard the model thinks: `low`, `medium`, `high`, or what else the CLI takes; without it,
     the CLI's own choice."""
-    timeout: Annotated[float, Meta(gt=0, le=86400)] = 300.0
-    """Seconds one call may take; one over it counts as a network problem."""
+    timeout_s: Annotated[float, Meta(gt=0, le=86400)] = 300
+    """Seconds one call may take, without its wait for a turn."""
     program: str | None = None
     """The CLI: a name on PATH, or a path relative to the spec's folder."""
 
@@ -150,10 +150,8 @@ class CliProvider(Provider, ABC):
                 self._running.discard(done)
                 done.set_result(None)
         if ended.timed_out:
-            raise InfraError(
-                f"{self.kind} did not answer within {self._options.timeout:g} s (option 'timeout')",
-                kind="network",
-            )
+            limit = f"{self._options.timeout_s:g} s (option 'timeout_s')"
+            raise InfraError(f"{self.kind} did not answer within {limit}", kind="network")
         if ended.truncated:
             raise ProviderError(f"{self.kind} printed more than {_MOST_OUTPUT:,} bytes")
         return self.reply(ended, call)
@@ -207,7 +205,7 @@ class CliProvider(Provider, ABC):
         whole = replace(
             process,
             env={**env, **process.env},
-            time_limit_s=self._options.timeout,
+            time_limit_s=self._options.timeout_s,
             max_output_bytes=_MOST_OUTPUT,
         )
         try:

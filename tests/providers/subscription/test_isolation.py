@@ -109,7 +109,7 @@ def test_a_key_stands_in_for_a_login_that_is_not_there(
     given = told(lab, kind, question())
     assert given["env"][key] == "k"
     assert LOGINS[kind].file not in given["files"]
-    assert "http://gateway.example/v1" in json.dumps([given["argv"], given["env"]])
+    assert "http://gateway.example" in json.dumps([given["argv"], given["env"]])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -118,8 +118,8 @@ def test_a_login_goes_to_the_proxy_of_a_recording_and_to_no_other_machine(
 ) -> None:
     lab.log_in(kind)
     lab.environ |= {"ANTHROPIC_BASE_URL": "http://e.example", "OPENAI_BASE_URL": "http://e.example"}
-    url = "http://127.0.0.1:9/v1"
-    given = told(lab, kind, question(url=url))
+    url = "http://127.0.0.1:9/t/one"
+    given = told(lab, kind, question(url=f"{url}/v1"))
     assert url in json.dumps([given["argv"], given["env"]])
     assert "127.0.0.1" in given["env"]["NO_PROXY"]
     assert "e.example" not in json.dumps(given)
@@ -221,7 +221,7 @@ def test_its_identity_says_what_is_ignored(lab: Lab, kind: str) -> None:
 def test_one_that_hangs_is_ended_with_all_it_started(lab: Lab, kind: str) -> None:
     lab.log_in(kind)
     program = lab.stand_in(HANGS)
-    caught = lab.refused(lab.provider(kind, program, timeout=1.0), question())
+    caught = lab.refused(lab.provider(kind, program, timeout_s=1.0), question())
     assert isinstance(caught, InfraError)
     assert (caught.kind, "within 1 s" in str(caught)) == ("network", True)
     assert len(pids(program)) == 2

@@ -81,7 +81,7 @@ def answered(lab: Lab, kind: str, call: ModelCall, script: Script) -> tuple[Any,
         )
         reply: Any
         try:
-            reply = lab.ask(lab.provider(kind, timeout=60.0), asked)
+            reply = lab.ask(lab.provider(kind, timeout_s=60.0), asked)
         except TrialProblem as trouble:
             reply = trouble
         assert lab.left() == []
@@ -265,7 +265,7 @@ def test_a_server_that_is_not_there_is_a_network_problem(lab: Lab, kind: str) ->
 def test_a_server_that_hangs_takes_no_longer_than_allowed(lab: Lab, kind: str) -> None:
     lab.log_in(kind, fake_login(kind))
     with ModelServer([ScriptedAnswer(fault=Fault.HANG)]) as server:
-        provider = lab.provider(kind, timeout=6.0)
+        provider = lab.provider(kind, timeout_s=6.0)
         trouble = lab.refused(provider, question(url=url(kind, server)))
         server.wait_until(lambda it: it.gone >= 1)
     assert isinstance(trouble, InfraError)
