@@ -23,12 +23,14 @@ class Verb:
         runs_trials: It takes a while, tells events, and can be asked to stop.
         judges: It may ask models outside of a run, and tells how far it is; what is interrupted
             costs only what was not answered yet.
+        serves: It works until it is stopped and tells what happens meanwhile.
     """
 
     path: tuple[str, ...]
     summary: str
     runs_trials: bool = False
     judges: bool = False
+    serves: bool = False
 
     @property
     def name(self) -> str:
@@ -63,6 +65,7 @@ class Verb:
 GROUPS = {
     "exp": "Run experiments and read them",
     "dataset": "Keep the cases that experiments run on",
+    "calls": "Read the model calls that the proxy recorded",
 }
 """The first word of verbs that have two, and what they are about."""
 
@@ -106,6 +109,15 @@ VERBS = (
     Verb(
         ("dataset", "diff"),
         "Show what changed between two dataset versions: added, removed and changed cases",
+    ),
+    Verb(
+        ("proxy",),
+        "Record the model calls of any program: a proxy for the Anthropic and OpenAI APIs",
+        serves=True,
+    ),
+    Verb(("calls", "list"), "List recorded model calls, newest first"),
+    Verb(
+        ("calls", "show"), "Show a recorded model call: the conversation, the answer, what it took"
     ),
     Verb(("demo",), "Run a small real experiment, offline, in a temporary store", runs_trials=True),
     Verb(("doctor",), "Check the installation, the store, the disk and the agents found on PATH"),

@@ -83,6 +83,10 @@ def _run(verb: Verb, words: list[str]) -> int:
     bench = bench_here()
     try:
         request = build_request(verb.request(), arguments.given, bench.cwd)
+        if verb.serves:
+            from fairtrial.cli.serving import served  # noqa: PLC0415  # only for what serves
+
+            return served(verb, bench, request, as_json=arguments.json)
         report = _watched(verb, bench, request)
         with suppress(BrokenPipeError):  # the reader left, and yet what was decided is decided
             show(verb, report, as_json=arguments.json)

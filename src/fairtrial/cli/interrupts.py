@@ -12,16 +12,23 @@ from fairtrial.engine.control import Control
 
 
 @contextmanager
-def stoppable(control: Control) -> Iterator[None]:
+def stoppable(control: Control, what: str = "trials", *, shared: bool = False) -> Iterator[None]:
     """Let the first Ctrl-C drain the run and the second cancel it; SIGTERM cancels at once.
 
     SIGTERM is often followed by SIGKILL within seconds: there is no time to finish trials. The end
     of the terminal (SIGHUP) is the same, unless it is ignored, as under `nohup`.
+
+    Args:
+        control: What is asked.
+        what: What is in flight, in the plural.
+        shared: Ctrl-C is left to a program that has the same terminal.
     """
 
     def interrupted(_signal: int, _frame: FrameType | None) -> None:
+        if shared:
+            return
         if control.drain_reason is None:
-            streams.tell("\nfinishing the trials in flight; press Ctrl-C again to end them too\n")
+            streams.tell(f"\nfinishing the {what} in flight; press Ctrl-C again to end them too\n")
             control.drain("Ctrl-C")
         else:
             control.cancel("Ctrl-C")

@@ -150,6 +150,8 @@ def _with_bare_values(options: Sequence[Option], words: Sequence[str]) -> list[s
     bare = {o.flag: o.command_line.bare for o in options if o.command_line.bare}
     done: list[str] = []
     for index, word in enumerate(words):
+        if word == "--":  # what follows is another program's
+            return [*done, *words[index:]]
         done.append("./-" if word == "-" else word)  # the path of standard input, not an option
         following = words[index + 1] if index + 1 < len(words) else "-"
         if word in bare and (following.startswith("-") or Path(following).suffix):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from fairtrial.model.experiment import Experiment, Status
+from fairtrial.model.recorded_call import RecordedCall
 from fairtrial.model.trial import Trial, TrialKey
 
 
@@ -109,6 +111,49 @@ class Judged:
     cost_usd: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class ProxyStarted:
+    """The proxy listens.
+
+    Attributes:
+        session: The session of calls whose client names none.
+        url: Where it listens.
+        variables: What sends a program's calls through it.
+        anthropic: Where calls of the Anthropic API go.
+        openai: Where calls of the OpenAI API go.
+        exposed: Other machines can reach it.
+    """
+
+    session: str
+    url: str
+    variables: Mapping[str, str]
+    anthropic: str
+    openai: str
+    exposed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CallRecorded:
+    """A model call that went through the proxy is in the store."""
+
+    call: RecordedCall
+
+
+@dataclass(frozen=True, slots=True)
+class RequestRefused:
+    """A request was not passed on.
+
+    Attributes:
+        path: What it asked for.
+        status: The HTTP status it got.
+        reason: Why.
+    """
+
+    path: str
+    status: int
+    reason: str
+
+
 Event: TypeAlias = (
     RunStarted
     | TrialRecorded
@@ -118,4 +163,7 @@ Event: TypeAlias = (
     | Noted
     | JudgingStarted
     | Judged
+    | ProxyStarted
+    | CallRecorded
+    | RequestRefused
 )

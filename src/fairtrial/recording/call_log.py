@@ -95,18 +95,11 @@ class CallLog:
             raise failure
 
     def close(self) -> None:
-        """Store everything that was put and end the thread.
-
-        Raises:
-            StoreError: as of `flush`.
-        """
+        """Store everything that was put and end the thread; `lost` tells what could not be."""
         if self._thread.is_alive():
             self._hurry.set()
             self._queue.put(None)
             self._thread.join()
-        failure, self._failure = self._failure, None
-        if failure is not None:
-            raise failure
 
     def own(self, token: str, owner: CallOwner) -> None:
         """Let the calls that come with a token belong to a trial."""

@@ -128,21 +128,24 @@ class RecordingProxy:
         await asyncio.to_thread(self._log.flush)
         return self._log.disown(token)
 
-    async def stop(self, drain_s: float = 0.0) -> None:
-        """Listen no more, wait for calls under way, end what is left, and write everything down.
+    def drain(self) -> int:
+        """Listen no more and let clients go that ask nothing; return how many calls are left."""
+        if self._server is not None:
+            self._server.close()
+        for connection in list(self._started.connections):
+            connection.close_idle()
+        return self.busy
 
-        Args:
-            drain_s: Seconds to wait for calls under way.
+    async def stop(self) -> None:
+        """Listen no more, end what is under way, and write everything down.
+
+        Raises:
+            StoreError: something could not be stored.
         """
-        if self._server is None or self._shared is None:
+        if self._server is None:
             return
         self._server.close()
-        deadline = self._clock.monotonic() + drain_s
-        while self.busy and self._clock.monotonic() < deadline:
-            for connection in list(self._shared.connections):
-                connection.close_idle()
-            await self._clock.sleep(0.02)
-        for connection in list(self._shared.connections):
+        for connection in list(self._started.connections):
             connection.end(PROXY_ENDED)
         await self._server.wait_closed()
         self._server = None

@@ -1,0 +1,33 @@
+"""A call in a few words: what lists, lines and pages of calls share."""
+
+from __future__ import annotations
+
+from fairtrial.model.recorded_call import RecordedCall
+from fairtrial.model.task import Tokens
+
+
+def outcome(call: RecordedCall) -> str:
+    """Return how a call ended: its status, and what was amiss."""
+    status = "no answer" if call.status is None else str(call.status)
+    kept = " (recorded)" if call.served_from is not None else ""
+    return status + kept + (f": {call.problem}" if call.problem else "")
+
+
+def tokens_in_words(tokens: Tokens | None) -> str:
+    """Return what was read and written, or a dash where neither is known."""
+    if tokens is None or tokens.total is None:
+        return "–"
+    read = [tokens.input, tokens.cache_read, tokens.cache_write]
+    known = [count for count in read if count is not None]
+    came = f"{sum(known):,} in" if known else "? in"
+    return f"{came}, {'?' if tokens.output is None else format(tokens.output, ',')} out"
+
+
+def place(call: RecordedCall) -> str:
+    """Return the name of a call that is easiest to type."""
+    return f"{call.session}#{call.number}" if call.session else call.id
+
+
+def subject(call: RecordedCall) -> str:
+    """Return what a call asked for: a model, or another thing of the API."""
+    return call.model or f"{call.method} {call.path.split('?', 1)[0]}"
