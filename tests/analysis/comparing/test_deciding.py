@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from fairtrial.analysis.comparing.needed import more_fixes_needed
 from fairtrial.analysis.gate.ship import ShipRules
 from fairtrial.model.decision import Decision, Outcome
 from fairtrial.model.errors import ExitCode
-from fairtrial.model.experiment import Status
+from fairtrial.model.experiment import Status, Totals
+from fairtrial.model.verdict import Cause
 from fairtrial.stats.gate.cross_fitted import cross_fitted_gain
 from fairtrial.stats.trials import from_counts
 
@@ -26,6 +28,19 @@ def single(fixed: int, broken: int, kept: int) -> Compare:
     before = [0] * fixed + [1] * broken + [1] * kept
     after = [1] * fixed + [0] * broken + [1] * kept
     return compared(cases(before, 1), cases(after, 1))
+
+
+def test_a_run_that_always_crashed_decides_nothing() -> None:
+    before, after = cases([0] * 30, 1), cases([1] * 30, 1)
+    crashed = side("base", status=Status.FINISHED)
+    totals = Totals(failed=30, causes={Cause.TASK: 30})
+    crashed = replace(crashed, state=replace(crashed.state, totals=totals))
+    found = compare(crashed, side("cand"), paired(arm(before), arm(after)))
+    what = "no grader judged any output of base: its task failed in every trial"
+    assert found.comparison.problems[0].what == what
+    for decision in (gate(found, RULES), margin(found, 0.1)):
+        assert decision.outcome is Outcome.NO_VERDICT
+        assert decision.reasons == (what,)
 
 
 @pytest.mark.parametrize(

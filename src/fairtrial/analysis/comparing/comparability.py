@@ -9,6 +9,7 @@ from fairtrial.model.columns import ArmColumns, PairedRows
 from fairtrial.model.comparison import Problem
 from fairtrial.model.experiment import ExperimentState, Status
 from fairtrial.model.json import Json
+from fairtrial.model.verdict import Cause
 from fairtrial.stats.selection import failing_subset_gain
 
 _MUCH_LOST = 0.05
@@ -45,6 +46,7 @@ class Comparability:
         scores: Whether main scores mean the same.
         selection: Set when one side ran only what the other failed.
         partial: Why a side is not whole; empty when both finished.
+        unjudged: Which side says nothing about quality; empty when both do.
     """
 
     blocking: tuple[Problem, ...]
@@ -53,6 +55,7 @@ class Comparability:
     scores: bool
     selection: Problem | None
     partial: tuple[Problem, ...] = ()
+    unjudged: tuple[Problem, ...] = ()
 
     @property
     def why_blocked(self) -> str | None:
@@ -76,7 +79,9 @@ def comparability(a: Input, b: Input, rows: PairedRows, *, force: bool) -> Compa
     blocking = [*([] if force else partial), *limits, *differing]
     blocked = tuple(Problem(p.what, shared, p.fix) for p in blocking)
     selection = _selection(a, b, shared)
+    unjudged = tuple(_unjudged(side) for side in (a, b) if _always_crashed(side))
     warnings = [
+        *unjudged,
         *(partial if force else []),
         *([selection] if selection else []),
         *_lost(a, b, rows),
@@ -93,7 +98,21 @@ def comparability(a: Input, b: Input, rows: PairedRows, *, force: bool) -> Compa
         )
     specs = [_specs(side) for side in (a, b)]
     same_scores = all(specs[0].get(n) == specs[1].get(n) for n in {**specs[0], **specs[1]})
-    return Comparability(blocked, tuple(warnings), graders, same_scores, selection, tuple(partial))
+    return Comparability(
+        blocked, tuple(warnings), graders, same_scores, selection, tuple(partial), unjudged
+    )
+
+
+def _always_crashed(side: Input) -> bool:
+    totals = side.state.totals
+    return 0 < totals.decided == totals.causes.get(Cause.TASK, 0)
+
+
+def _unjudged(side: Input) -> Problem:
+    return Problem(
+        f"no grader judged any output of {side.label}: its task failed in every trial",
+        fix=f"see how, and mend it: fairtrial exp show {side.state.experiment.id}",
+    )
 
 
 def why_no_flips(a: Input, b: Input) -> str | None:

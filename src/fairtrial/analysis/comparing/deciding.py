@@ -71,8 +71,9 @@ def margin(found: Compare, largest_loss: float, ci: Ci = "auto") -> Decision:
     Raises:
         ArgumentError: the margin is not positive.
     """
-    if not found.comparison.comparable:
-        return Decision(Outcome.NO_VERDICT, _why_nothing(found), _evidence(found))
+    unjudged = tuple(problem.what for problem in found.comparability.unjudged)
+    if unjudged or not found.comparison.comparable:
+        return Decision(Outcome.NO_VERDICT, unjudged or _why_nothing(found), _evidence(found))
     decision = non_inferiority(found.cases, largest_loss, ci=ci)
     return _held_if_selected(
         replace(decision, evidence={**_evidence(found), **decision.evidence}), found
@@ -102,9 +103,9 @@ def combined(decisions: tuple[Decision, ...]) -> Decision | None:
 
 def _refusals(found: Compare) -> tuple[str, ...]:
     comparison, checked = found.comparison, found.comparability
-    partial = tuple(problem.what for problem in checked.partial)
-    if partial:
-        return partial
+    useless = tuple(problem.what for problem in (*checked.partial, *checked.unjudged))
+    if useless:
+        return useless
     if not comparison.comparable:
         return _why_nothing(found)
     dropped = comparison.counts[Change.DROPPED]
