@@ -65,9 +65,14 @@ def test_a_status_of_the_world(dialect: dict[str, Any], status: int, kind: str, 
 @each_dialect
 @pytest.mark.parametrize("status", [400, 404, 413, 422])
 def test_a_status_of_the_call(dialect: dict[str, Any], status: int) -> None:
-    problem = met(ScriptedAnswer(status=status, error="temperature: not today"), dialect)
+    answer = ScriptedAnswer(
+        status=status, error="temperature: not today", error_code="unsupported_value"
+    )
+    with ModelServer([answer], models=("m-1",)) as server:
+        problem = trouble(provider(at(server, dialect)))
     assert isinstance(problem, ProviderError)
-    assert "temperature: not today" in str(problem)
+    fix = "check 'base_url'" if status == 404 else "correct what it names"
+    assert f"the call is refused: HTTP {status}: temperature: not today; {fix}" in str(problem)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +174,7 @@ def test_a_redirect_is_not_followed() -> None:
 @pytest.mark.parametrize(
     ("fault", "kind", "words"),
     [
-        (Fault.CUT_STREAM, "network", "try again"),
+        (Fault.CUT_STREAM, "network", "broke in the middle of the answer; try again"),
         (Fault.INVALID_JSON, "server", "valid JSON"),
         (Fault.EMPTY, "server", "it is empty"),
     ],

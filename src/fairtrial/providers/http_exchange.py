@@ -18,6 +18,7 @@ import fairtrial
 from fairtrial.model.call import Api, ModelReply, StopReason
 from fairtrial.model.errors import ProviderError
 from fairtrial.model.json import Json
+from fairtrial.providers.http_network import Limits, why
 from fairtrial.providers.http_trouble import (
     Circumstances,
     is_refusal,
@@ -58,19 +59,6 @@ class Post:
     headers: Mapping[str, str]
     body: Mapping[str, Json]
     about: Circumstances
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long an answer may take.
-
-    Attributes:
-        whole_s: Seconds for all of it.
-        idle_s: Seconds without a byte of a stream.
-    """
-
-    whole_s: float
-    idle_s: float
 
 
 class HttpExchange:
@@ -115,7 +103,7 @@ class HttpExchange:
                 "login" if error.status == 407 else "network",
             ) from None
         except (aiohttp.ClientError, OSError) as error:  # a TimeoutError is an OSError
-            raise post.about.infra(self._network(error, post), "network") from None
+            raise post.about.infra(why(error, post.about, self._limits), "network") from None
         except MalformedAnswerError as error:
             raise post.about.infra(
                 f"the answer of {post.about.address} cannot be read: {error}; try again, and check"
@@ -226,31 +214,6 @@ class HttpExchange:
     def _now(self) -> float:
         return (self._monotonic or asyncio.get_running_loop().time)()
 
-    def _network(self, error: aiohttp.ClientError | OSError, post: Post) -> str:
-        address = post.about.address
-        where = f"check 'base_url' or {post.about.base_variable}, and the network"
-        if isinstance(error, aiohttp.ServerTimeoutError) and "connect" not in str(error).lower():
-            idle = f"{self._limits.idle_s:g} s"
-            return (
-                f"{address} sent nothing for {idle} ('idle_timeout_s'); try again, or raise the"
-                " limit"
-            )
-        if isinstance(error, TimeoutError):
-            return (
-                f"no whole answer from {address} within {self._limits.whole_s:g} s ('timeout_s');"
-                f" {where}"
-            )
-        if isinstance(error, aiohttp.ClientSSLError | aiohttp.ServerFingerprintMismatch):
-            return (
-                f"no secure connection to {address}: {_detail(error)}; check http or https in"
-                " 'base_url', and the certificate (SSL_CERT_FILE)"
-            )
-        if isinstance(error, aiohttp.ClientConnectorDNSError):
-            return f"the name of {address} cannot be looked up: {_detail(error)}; {where}"
-        if isinstance(error, aiohttp.ClientConnectorError):
-            return f"cannot connect to {address}: {_detail(error)}; is the server running? {where}"
-        return f"the connection to {address} broke: {_detail(error)}; try again"
-
 
 async def _read_out(answer: aiohttp.ClientResponse) -> None:
     """Read what follows an answer, so that its connection can be used again."""
@@ -294,11 +257,3 @@ def _payload(post: Post) -> bytes | io.BytesIO:
         raise post.about.refused(f"the request is no JSON: {error}") from None
     # A large body as one piece would hold up the loop, so aiohttp wants it as a file.
     return data if len(data) < 2**20 else io.BytesIO(data)
-
-
-def _detail(error: aiohttp.ClientError | OSError) -> str:
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
-        return str(error.certificate_error)
-    if isinstance(error, aiohttp.ClientConnectorError):
-        return str(error.os_error.strerror or error.os_error)
-    return f"{type(error).__name__}: {error}".removesuffix(": ")

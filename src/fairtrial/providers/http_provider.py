@@ -10,7 +10,8 @@ from fairtrial.model.call import Api, ModelCall, ModelReply, WireCall
 from fairtrial.model.errors import InfraError, ProviderError
 from fairtrial.model.json import Json
 from fairtrial.ports import Provider, Surroundings
-from fairtrial.providers.http_exchange import HttpExchange, Limits, Post
+from fairtrial.providers.http_exchange import HttpExchange, Post
+from fairtrial.providers.http_network import Limits
 from fairtrial.providers.http_options import CREDENTIALS, HttpOptions, Target, checked_base
 from fairtrial.providers.http_trouble import Circumstances
 from fairtrial.wire.apis import PATHS

@@ -111,7 +111,7 @@ def trouble_of(
     said = f"{_status(status)}{error.message}"
     cause = _cause(error, status)
     if cause == "call":
-        return about.refused(f"{said}{_call_fix(status, about)}")
+        return about.refused(f"the call is refused: {said}; {_call_fix(status, about)}")
     if cause == "context":
         fix = "shorten it, lower 'max_tokens', or take a model with a larger window"
         return about.refused(
@@ -176,10 +176,10 @@ def _login_fix(about: Circumstances) -> str:
 
 def _call_fix(status: int | None, about: Circumstances) -> str:
     if status is not None and status < 400:
-        return f"; it was redirected: name the final address in 'base_url', not {about.address}"
+        return f"it was redirected: name the final address in 'base_url', not {about.address}"
     if status == 404:
-        return f"; check 'base_url' ({about.address})"
-    return ""
+        return f"check 'base_url' ({about.address})"
+    return f"correct what it names, or take a model other than {about.model}"
 
 
 def _status(status: int | None) -> str:
