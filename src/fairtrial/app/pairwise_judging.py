@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from fairtrial.analysis.comparing.comparability import Input
 from fairtrial.analysis.comparing.compare import Compare
@@ -12,6 +13,7 @@ from fairtrial.analysis.pairwise_judging import JudgedPairs, People, judged_pair
 from fairtrial.app.bench import Bench
 from fairtrial.app.counted_trials import counted_rows, decided_trials
 from fairtrial.app.judging_options import Judges
+from fairtrial.app.settling import tell
 from fairtrial.app.stored_cases import stored_cases
 from fairtrial.graders.pairwise.judge import PairwiseJudge
 from fairtrial.graders.pairwise.judging import Pace, judge_pairs
@@ -19,11 +21,13 @@ from fairtrial.graders.pairwise.spec import pairwise_specs
 from fairtrial.interchange.label_files import read_winner_labels
 from fairtrial.model.case import CaseKey
 from fairtrial.model.errors import UsageError
+from fairtrial.model.events import Judged, JudgingStarted
 from fairtrial.model.json import Json
 from fairtrial.model.label import WinnerLabel
-from fairtrial.model.pairwise import Pair, PairwiseSpec
+from fairtrial.model.pairwise import JudgedPair, Pair, PairwiseSpec
 from fairtrial.ports import Provider
 from fairtrial.providers.registry import build_provider
+from fairtrial.providers.settling import settled_provider
 from fairtrial.workspaces.host.client import HostWorkspace
 
 TEST_SPLIT = "test"
@@ -51,7 +55,8 @@ class Panel:
         self._pace = usual if options.concurrency is None else Pace(options.concurrency)
         self._retries = RETRIES if options.retries is None else options.retries
         self._labels = _labels(bench, options.labels)
-        specs = pairwise_specs(options.pairwise, "--pairwise")
+        settled = [_settled(bench, value) for value in options.pairwise]
+        specs = pairwise_specs(settled, "--pairwise")
         self._judges = [(spec, _provider(bench, spec, cache=cache)) for spec in specs]
 
     def __bool__(self) -> bool:
@@ -68,12 +73,21 @@ class Panel:
         people = self._people(found, keys)
         pairs = _pairs(self._bench, keys, sides)
         return judged_pairs(
-            [
-                (spec, judge_pairs(self._judge(spec, provider), pairs, self._pace))
-                for spec, provider in self._judges
-            ],
+            [(spec, self._asked(spec, provider, pairs)) for spec, provider in self._judges],
             people,
         )
+
+    def _asked(
+        self, spec: PairwiseSpec, provider: Provider, pairs: Sequence[Pair]
+    ) -> list[JudgedPair]:
+        publish = self._bench.publish
+        publish(JudgingStarted(spec.name, len(pairs)))
+
+        def seen(pair: JudgedPair) -> None:
+            costs = (pair.a_first.cost_usd, pair.b_first.cost_usd)
+            publish(Judged(None if None in costs else sum(c for c in costs if c is not None)))
+
+        return judge_pairs(self._judge(spec, provider), pairs, self._pace, seen)
 
     def _judge(self, spec: PairwiseSpec, provider: Provider) -> PairwiseJudge:
         return PairwiseJudge(spec, provider, self._bench.clock, self._retries)
@@ -86,6 +100,18 @@ class Panel:
         test = {key for key in keys if key in known and known[key].split == TEST_SPLIT}
         winners = {key: label.winner for key, label in matched.labels.items()}
         return People(winners, test, matched.unknown)
+
+
+def _settled(bench: Bench, value: Any) -> Any:
+    """Return a judge as the user wrote it, with the provider that is taken when none is named."""
+    if not isinstance(value, Mapping) or value.get("provider") is not None:
+        return value
+    model = value.get("model")
+    if not isinstance(model, str | None):
+        return value
+    provider, chosen, note = settled_provider(None, model, bench.environ, "--pairwise")
+    tell(bench, [note] if note else [])
+    return {**value, "provider": provider, "model": chosen}
 
 
 def _refuse_strays(options: Judges) -> None:

@@ -64,6 +64,7 @@ class Verb:
 
 GROUPS = {
     "exp": "Run experiments and read them",
+    "grader": "Find out what graders and judges are worth",
     "dataset": "Keep the cases that experiments run on",
     "calls": "Read the model calls that the proxy recorded",
 }
@@ -102,6 +103,16 @@ VERBS = (
     Verb(("exp", "status"), "Show progress, ETA and cost of runs, and how to resume them"),
     Verb(("exp", "export"), "Write an experiment as junit, jsonl, csv, markdown or html"),
     Verb(("exp", "schema"), "Print the JSON Schema of the spec file, for editors"),
+    Verb(
+        ("grader", "calibrate"),
+        "Hold a grader against people's labels: what it recognises, how surely, where it differs",
+        judges=True,
+    ),
+    Verb(
+        ("grader", "check"),
+        "Try to fool a grader: outputs that order it to pass them, empty, foreign and endless ones",
+        judges=True,
+    ),
     Verb(("dataset", "add"), "Store cases from files as a new version of a dataset"),
     Verb(("dataset", "list"), "List datasets, or the versions of one"),
     Verb(("dataset", "show"), "Show a dataset version and its first cases"),

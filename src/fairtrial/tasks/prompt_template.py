@@ -142,9 +142,9 @@ class _Environment(ImmutableSandboxedEnvironment):
 
 def _counted(tree: nodes.Template) -> nodes.Template:
     """Let every round of a loop and every call of a macro count as a step."""
-    for node in tree.find_all((nodes.For, nodes.Macro, nodes.CallBlock)):
-        body: list[nodes.Node] = node.body
-        body.insert(0, nodes.ExprStmt(_own("step", [], node.lineno), lineno=node.lineno))
+    bodies: tuple[type[Any], ...] = (nodes.For, nodes.Macro, nodes.CallBlock)
+    for node in tree.find_all(bodies):
+        node.body.insert(0, nodes.ExprStmt(_own("step", [], node.lineno), lineno=node.lineno))
     return _with_joins(tree)
 
 
@@ -161,7 +161,9 @@ def _with_joins(tree: nodes.Template) -> nodes.Template:
         return value
 
     replaced(tree)
-    return tree.set_environment(tree.environment) if tree.environment else tree
+    if tree.environment is not None:
+        tree.set_environment(tree.environment)
+    return tree
 
 
 def _own(name: str, arguments: list[nodes.Expr], lineno: int) -> nodes.Call:

@@ -148,13 +148,14 @@ def _winner_calibration(found: WinnerCalibration) -> dict[str, Json]:
         "accuracy": found.accuracy,
         "ci": _interval(found.interval),
         "kappa": agreement_json(found.kappa),
-        "sides": None if found.sides is None else _confusion(found.sides),
+        "sides": None if found.sides is None else confusion_json(found.sides),
         "n_outside_test_split": found.outside,
         "reason": found.reason,
     }
 
 
-def _confusion(found: Confusion) -> dict[str, Json]:
+def confusion_json(found: Confusion) -> dict[str, Json]:
+    """Return a judge's verdicts against people's; a rate without cases is null."""
     return {
         "tp": found.tp,
         "fp": found.fp,
@@ -185,7 +186,7 @@ def _arm(count: LabelCount, found: Calibration) -> dict[str, Json]:
         "labels": count.usable,
         "skipped": count.skipped,
         "unused": count.unused,
-        "agreement": None if found.confusion is None else _confusion(found.confusion),
+        "agreement": None if found.confusion is None else confusion_json(found.confusion),
         "kappa": agreement_json(found.kappa),
     }
 

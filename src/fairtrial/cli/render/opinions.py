@@ -104,7 +104,7 @@ def _calibration(found: WinnerCalibration, console: Console) -> None:
     line(
         console,
         f"  against people, on the test split: the same winner in {found.agreed:,} of {found.n:,} "
-        f"({percent(found.accuracy)}, {low} to {high}), κ {_kappa_alone(found.kappa)}{outside}",
+        f"({percent(found.accuracy)}, {low} to {high}), κ {kappa_alone(found.kappa)}{outside}",
     )
     sides = found.sides
     if sides is not None:
@@ -115,7 +115,8 @@ def _calibration(found: WinnerCalibration, console: Console) -> None:
         )
 
 
-def _kappa_alone(found: Agreement) -> str:
+def kappa_alone(found: Agreement) -> str:
+    """Return κ with its interval, or why there is none."""
     if found.estimate is None:
         return f"– ({found.reason})"
     span = found.interval

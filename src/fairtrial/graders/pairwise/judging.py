@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from fairtrial.engine.retry import HOPELESS
@@ -26,7 +26,12 @@ class Pace:
     stop_after_infra: int = 5
 
 
-def judge_pairs(judge: PairwiseJudge, pairs: Iterable[Pair], pace: Pace) -> list[JudgedPair]:
+def judge_pairs(
+    judge: PairwiseJudge,
+    pairs: Iterable[Pair],
+    pace: Pace,
+    seen: Callable[[JudgedPair], None] = lambda _: None,
+) -> list[JudgedPair]:
     """Return what a judge says of pairs, in their order.
 
     With a provider that keeps answers, what is interrupted goes on where it was.
@@ -35,14 +40,18 @@ def judge_pairs(judge: PairwiseJudge, pairs: Iterable[Pair], pace: Pace) -> list
         judge: The judge.
         pairs: What to judge.
         pace: How fast.
+        seen: Takes each pair as it is judged.
     """
-    return asyncio.run(_Judging(judge, pace).all(list(pairs)))
+    return asyncio.run(_Judging(judge, pace, seen).all(list(pairs)))
 
 
 class _Judging:
-    def __init__(self, judge: PairwiseJudge, pace: Pace) -> None:
+    def __init__(
+        self, judge: PairwiseJudge, pace: Pace, seen: Callable[[JudgedPair], None]
+    ) -> None:
         self._judge = judge
         self._pace = pace
+        self._seen = seen
         self._streak = 0
         self._stopped: str | None = None
 
@@ -70,6 +79,7 @@ class _Judging:
     async def _slot(self, source: Iterator[tuple[int, Pair]], done: dict[int, JudgedPair]) -> None:
         for index, pair in source:
             done[index] = await self._judged(pair)
+            self._seen(done[index])
 
     async def _judged(self, pair: Pair) -> JudgedPair:
         a_first = await self._answer(pair, a_first=True)
