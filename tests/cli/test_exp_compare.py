@@ -393,3 +393,22 @@ def test_one_alone_is_compared_with_its_baseline(fairtrial: Command) -> None:
     assert first.code == ExitCode.NOT_FOUND
     assert "no baseline: it is the first experiment of its dataset and task" in first.err
     assert "fairtrial exp compare BASELINE base" in first.err
+
+
+def test_a_grader_whose_script_was_edited_is_another_grader(
+    agent: None, folder: Path, fairtrial: Command
+) -> None:
+    del agent
+    grader = json.dumps({"kind": "command", "command": ["python3", "grade.py"]})
+    for name, threshold in (("base", 0), ("again", 0), ("cand", 1)):
+        (folder / "grade.py").write_text(f"print({threshold})")
+        run(fairtrial, name, range(4), "-g", grader)
+    assert fairtrial("exp", "compare", "base", "again").code == ExitCode.OK
+    other = fairtrial("exp", "compare", "base", "cand")
+    assert other.code == ExitCode.NO_VERDICT
+    assert "other grader version: the file of grader command was changed" in other.out
+    aa = fairtrial("exp", "aa", "base", "cand")
+    assert aa.code == ExitCode.USAGE
+    assert "they differ in: files of graders" in aa.err
+    fairtrial("exp", "regrade", "base", "--name", "regraded")
+    assert fairtrial("exp", "compare", "regraded", "cand").code == ExitCode.OK

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from pathlib import PurePath
 
+from fairtrial.analysis.programs import program_words
 from fairtrial.model.baseline import Baseline, Source
 from fairtrial.model.experiment import Experiment, ExperimentState, Status
 from fairtrial.model.json import Json
 from fairtrial.model.verdict import Cause
-
-_RUNNERS = ("python", "node", "deno", "bun", "ruby", "perl", "bash", "sh", "uv", "npx", "uvx")
-"""Programs that run another one: the first word after them that is no option names it."""
-_RUNNER_VERBS = ("run", "exec", "x")
 
 
 def choose_baseline(
@@ -99,25 +94,9 @@ def task_family(task: Mapping[str, Json]) -> tuple[str, ...]:
     kind = str(task.get("kind", ""))
     if "command" in task:
         command = task["command"]
-        return kind, *_program(command if isinstance(command, str) else tuple(command))
+        words = program_words(
+            command if isinstance(command, str) else tuple(str(word) for word in command)
+        )
+        return kind, *(PurePath(word).name for word in words)
     named = task.get("url") or task.get("function") or ""
     return kind, str(named).split("?", maxsplit=1)[0]
-
-
-@lru_cache(maxsize=1024)  # a list asks for the few programs of its experiments again and again
-def _program(command: str | tuple[str, ...]) -> tuple[str, ...]:
-    if isinstance(command, str):
-        try:
-            words = shlex.split(command)
-        except ValueError:  # a shell may understand it all the same
-            words = command.split()
-    else:
-        words = [str(word) for word in command]
-    if not words:
-        return ()
-    name = PurePath(words[0]).name
-    if name.rstrip("0123456789.") not in _RUNNERS:
-        return (name,)
-    rest = (word for word in words[1:] if not word.startswith("-") and word not in _RUNNER_VERBS)
-    script = next(rest, None)
-    return (name,) if script is None else (name, PurePath(script).name)

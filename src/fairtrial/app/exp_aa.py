@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 
 from fairtrial.app.bench import Bench
@@ -17,7 +18,8 @@ from fairtrial.app.requests.exp_run import NEWEST, Setup
 from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.errors import NotFoundError, UsageError
-from fairtrial.model.experiment import Status
+from fairtrial.model.experiment import Experiment, Status
+from fairtrial.model.json import Json
 from fairtrial.model.noise import ARMS, NoiseFloor, StoredFloor
 
 
@@ -129,19 +131,26 @@ def _check_same(first: ChosenArm, second: ChosenArm) -> None:
             why="a run that is served the other's answers never differs from it",
             fix="run both anew: fairtrial exp aa SPEC, or each with exp run --no-cache",
         )
-    if config_key(a, first.arm) == config_key(b, second.arm):
-        return
+    scripts = _scripts_in_both(a, b)
     parts = (
         ("dataset", a.dataset, b.dataset),
         ("task", a.spec["arms"][first.arm], b.spec["arms"][second.arm]),
         ("graders", a.spec["graders"], b.spec["graders"]),
+        ("files of graders", scripts[0], scripts[1]),
     )
     differing = [name for name, mine, other in parts if mine != other]
+    if not differing:
+        return
     raise UsageError(
         f"{first.label} and {second.label} are not runs of one configuration",
         why=f"they differ in: {', '.join(differing)}",
         fix=f"compare them with: fairtrial exp compare {first.ref} {second.ref}",
     )
+
+
+def _scripts_in_both(a: Experiment, b: Experiment) -> tuple[Mapping[str, Json], ...]:
+    found = [experiment.spec.get("grader_scripts") or {} for experiment in (a, b)]
+    return tuple({name: one[name] for name in found[0].keys() & found[1].keys()} for one in found)
 
 
 def _measure(

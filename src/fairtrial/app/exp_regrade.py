@@ -22,6 +22,7 @@ from fairtrial.engine.plan import Arm, Plan, Policy
 from fairtrial.engine.regrade import Regrader, stored_leases
 from fairtrial.engine.run import Due, Machinery, run
 from fairtrial.graders.registry import grader_spec, grader_specs
+from fairtrial.graders.scripts import script_digests
 from fairtrial.model.errors import UsageError
 from fairtrial.model.experiment import Experiment, ExperimentState, Status
 from fairtrial.model.grader import GraderSpec
@@ -113,6 +114,7 @@ def _placed(bench: Bench, spec: GraderSpec, folder: Path) -> Placed:
 def _experiment(bench: Bench, request: Request, intent: Intent) -> Experiment:
     plan, origin = intent.plan, intent.origin
     base_dir = origin.spec["base_dir"]
+    scripts = script_digests((g.spec, g.folder) for g in intent.placed)
     elsewhere = {g.spec.name: str(g.folder) for g in intent.placed if str(g.folder) != base_dir}
     return Experiment(
         id=f"exp_{ULID()}",
@@ -128,6 +130,7 @@ def _experiment(bench: Bench, request: Request, intent: Intent) -> Experiment:
             **plan.spec(),
             "base_dir": base_dir,
             **({"grader_dirs": elsewhere} if elsewhere else {}),
+            **({"grader_scripts": scripts} if scripts else {}),
             "regrade_of": origin.id,
             **{key: origin.spec[key] for key in ("failing", "gate") if key in origin.spec},
         },

@@ -14,6 +14,7 @@ from fairtrial.app.settling import settled_graders, settled_task
 from fairtrial.engine.plan import Arm, Plan, Policy, stored_policy
 from fairtrial.engine.selection import Criteria, select, split_names
 from fairtrial.graders.registry import grader_specs
+from fairtrial.graders.scripts import script_digests
 from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.dataset import DatasetVersion
 from fairtrial.model.errors import UsageError
@@ -114,16 +115,22 @@ def selected_by(bench: Bench, request: Request) -> str | None:
 
 
 def spec_to_store(plan: Plan, folder: Path, failing: str | None = None) -> Mapping[str, Json]:
-    """Return what is run as JSON, with the folder its relative paths start at.
+    """Return what is run as JSON, with its folder and the digests of its graders' own files.
 
     Args:
         plan: The plan.
-        folder: That folder.
+        folder: The folder that its relative paths start at.
         failing: The experiment whose failed cases were selected, so that nobody compares the two
             without a warning.
     """
     origin = {} if failing is None else {"failing": failing}
-    return {**plan.spec(), "base_dir": str(folder), **origin}
+    scripts = script_digests((grader, folder) for grader in plan.graders)
+    return {
+        **plan.spec(),
+        "base_dir": str(folder),
+        **({"grader_scripts": scripts} if scripts else {}),
+        **origin,
+    }
 
 
 def _selected(bench: Bench, dataset: DatasetVersion, request: Request) -> tuple[CaseOutline, ...]:

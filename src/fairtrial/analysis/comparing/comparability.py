@@ -13,6 +13,7 @@ from fairtrial.model.verdict import Cause
 from fairtrial.stats.selection import failing_subset_gain
 
 _MUCH_LOST = 0.05
+_SCRIPT = "script digest"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +97,8 @@ def comparability(a: Input, b: Input, rows: PairedRows, *, force: bool) -> Compa
                 "run both on the same version",
             )
         )
-    specs = [_specs(side) for side in (a, b)]
-    same_scores = all(specs[0].get(n) == specs[1].get(n) for n in {**specs[0], **specs[1]})
+    before, after = _specs(a, b)
+    same_scores = all(before.get(name) == after.get(name) for name in {**before, **after})
     return Comparability(
         blocked, tuple(warnings), graders, same_scores, selection, tuple(partial), unjudged
     )
@@ -154,14 +155,29 @@ def _time_limits(a: Input, b: Input) -> Sequence[Problem]:
     )
 
 
-def _specs(side: Input) -> Mapping[str, Mapping[str, Json]]:
-    found = side.state.experiment.spec.get("graders") or ()
-    return {str(grader["name"]): grader for grader in found if "name" in grader}
+_Specs = Mapping[str, Mapping[str, Json]]
+
+
+def _specs(a: Input, b: Input) -> tuple[_Specs, _Specs]:
+    """Return the graders of both sides, with the digest of the file they run where both have it."""
+    scripts = [side.state.experiment.spec.get("grader_scripts") or {} for side in (a, b)]
+    known = set(scripts[0]) & set(scripts[1])
+    before, after = (
+        {
+            str(grader["name"]): {**grader, _SCRIPT: digests[grader["name"]]}
+            if grader["name"] in known
+            else grader
+            for grader in side.state.experiment.spec.get("graders") or ()
+            if "name" in grader
+        }
+        for side, digests in zip((a, b), scripts, strict=True)
+    )
+    return before, after
 
 
 def _graders(a: Input, b: Input) -> tuple[tuple[str, ...], Sequence[Problem]]:
     """Return the graders that are alike, and a problem for each that decides and is not."""
-    before, after = _specs(a), _specs(b)
+    before, after = _specs(a, b)
     alike, problems = [], []
     for name in {**before, **after}:
         old, new = before.get(name), after.get(name)
@@ -184,6 +200,8 @@ def _other_grader(
         return Problem(f"other graders: {name} is in {there} and not in {missing}", fix=fix)
     keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
     what = "judge model" if "model" in keys else "grader version"
+    if keys == [_SCRIPT]:
+        return Problem(f"other grader version: the file of grader {name} was changed", fix=fix)
     changes = ", ".join(f"{key} {old.get(key)!r} → {new.get(key)!r}" for key in keys)
     return Problem(f"other {what}: grader {name} has {changes}", fix=fix)
 
