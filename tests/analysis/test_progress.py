@@ -17,10 +17,22 @@ from fairtrial.model.events import (
     TrialRetried,
 )
 from fairtrial.model.experiment import Status
+from fairtrial.model.task import Reused
 from fairtrial.model.trial import TrialKey
 from fairtrial.model.verdict import Cause, Verdict
 from fairtrial.stats.proportion import wilson
 from fairtrial.testing.store.facts import a_trial, an_experiment
+
+
+def test_what_graders_cost_and_what_the_cache_saved_add_up() -> None:
+    progress = Progress()
+    reused = Reused("cache", 2, None, 0.25)
+    judged = dataclasses.replace(a_trial(), grading_cost_usd=0.5, reused=reused)
+    free = dataclasses.replace(judged, reused=dataclasses.replace(reused, cost_usd=None))
+    for trial in (judged, free, a_trial()):
+        progress.see(TrialRecorded(trial))
+    assert (progress.grading_cost_usd, progress.saved_usd) == (1.0, 0.25)
+    assert progress.reused == {"cache": 4}
 
 
 def test_events_add_up() -> None:

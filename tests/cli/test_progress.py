@@ -70,3 +70,10 @@ def test_judging_has_a_line_of_its_own() -> None:
     text = line.text()
     assert text.startswith(f"clarity  {'━' * 5}{'─' * 15} 12/48 judged  ")
     assert text.endswith(" left  $1.50")
+
+
+def test_the_line_tells_what_graders_cost_and_what_was_not_asked_again() -> None:
+    progress = Progress(planned=4, cost_usd=0.5, grading_cost_usd=0.25, saved_usd=2.0)
+    progress.reused["cache"] = 3
+    text = StatusLine(progress, live=False).text()
+    assert "$0.5000  grading $0.2500  3 answers from the cache  saved $2.00" in text

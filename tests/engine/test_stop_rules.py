@@ -136,6 +136,15 @@ def test_a_run_that_fits_is_finished_and_free_answers_never_stop_it(make_rig: Ma
     assert again.run(ScriptedTask(free), budget=Budget(1.0, 0.9, None)).status is Status.FINISHED
 
 
+def test_answers_from_the_cache_cost_nothing(make_rig: MakeRig) -> None:
+    rig = make_rig(n_cases=4)
+
+    async def kept(call: TaskCall) -> TaskResult:
+        return TaskResult(call.case.input, reused=Reused("cache", 1, None, 0.25))
+
+    assert rig.run(ScriptedTask(kept), budget=Budget(1.0, 0.4, 0.05)).status is Status.FINISHED
+
+
 @pytest.mark.parametrize("part", ["task", "grader"])
 def test_a_cost_that_is_unknown_ends_the_run(make_rig: MakeRig, part: str) -> None:
     rig = make_rig(n_cases=9, policy=ONE)

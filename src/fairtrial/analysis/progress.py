@@ -55,7 +55,10 @@ class Progress:
         judged: Whether a pass rate means anything; not where commands are only measured.
         verdicts: Trials of this run by verdict.
         causes: Undecided trials of this run by cause.
-        cost_usd: Sum of the costs that are known; None when none is.
+        cost_usd: Sum of the tasks' costs that are known; None when none is.
+        grading_cost_usd: Sum of the graders' costs that are known; None when none is.
+        reused: Answers that were served again, by where they came from.
+        saved_usd: What those had cost, as far as it is known.
         retries: Tries that were made again.
         draining: Why no new trial starts, if so.
         judging: What is judged outside of a run; None until it begins.
@@ -70,6 +73,9 @@ class Progress:
     verdicts: Counter[Verdict] = field(default_factory=Counter)
     causes: Counter[Cause] = field(default_factory=Counter)
     cost_usd: float | None = None
+    grading_cost_usd: float | None = None
+    reused: Counter[str] = field(default_factory=Counter)
+    saved_usd: float = 0.0
     retries: int = 0
     draining: str | None = None
     judging: Judging | None = None
@@ -99,6 +105,11 @@ class Progress:
             self.causes[trial.cause] += 1
         if trial.cost_usd is not None:
             self.cost_usd = (self.cost_usd or 0.0) + trial.cost_usd
+        if trial.grading_cost_usd is not None:
+            self.grading_cost_usd = (self.grading_cost_usd or 0.0) + trial.grading_cost_usd
+        if trial.reused is not None:
+            self.reused[trial.reused.source] += trial.reused.calls
+            self.saved_usd += trial.reused.cost_usd or 0.0
 
     @property
     def recorded(self) -> int:

@@ -18,6 +18,8 @@ _LOOKED_AT = 100
 _RUNS = 3
 _CASES = 20
 """Cases whose length stands for that of all."""
+_OWN_PRICE = "what its provider says a call costs"
+_LENGTHS = "the length of the prompts, and answers as short or as long as they may be"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +108,8 @@ def _from_prompts(bench: Bench, plan: Plan, uses: Sequence[ModelUse], what: str)
         if cost is None:
             return f"{use.where}: {_why(use, bench)}"
         least, most = least + cost[0] / arms, most + cost[1] / arms
-    return _Part(least, most, "the length of the prompts, and answers as short or long as may be")
+    told = all(use.own_price is not None for use in uses)
+    return _Part(least, most, _OWN_PRICE if told else _LENGTHS)
 
 
 def _why(use: ModelUse, bench: Bench) -> str:

@@ -41,9 +41,15 @@ class ModelUse:
         """Whether the provider sends more than the question."""
         return self.provider["kind"] in _CLI_KINDS
 
+    @property
+    def own_price(self) -> float | None:
+        """What a call costs by the provider's own options."""
+        cost = self.provider.get("cost_usd")
+        return float(cost) if isinstance(cost, int | float) else None
+
     def priced(self, prices: Prices) -> bool:
         """Return whether what a call costs will be known."""
-        if self.provider["kind"] in _REPORTS_COST or self.provider.get("cost_usd") is not None:
+        if self.provider["kind"] in _REPORTS_COST or self.own_price is not None:
             return True
         return self.model is not None and prices.knows(self.model)
 
@@ -54,8 +60,8 @@ class ModelUse:
             prices: What models cost.
             more: Characters that a call says beside its own words, on average.
         """
-        own = self.provider.get("cost_usd")
-        if isinstance(own, int | float):
+        own = self.own_price
+        if own is not None:
             return self.calls * own, self.calls * own
         if self.model is None or self.own_instructions:
             return None

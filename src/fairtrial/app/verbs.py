@@ -66,6 +66,7 @@ GROUPS = {
     "exp": "Run experiments and read them",
     "grader": "Find out what graders and judges are worth",
     "dataset": "Keep the cases that experiments run on",
+    "cache": "Keep the answers of models, so that the same question costs once",
     "calls": "Read the model calls that the proxy recorded",
 }
 """The first word of verbs that have two, and what they are about."""
@@ -120,6 +121,13 @@ VERBS = (
     Verb(
         ("dataset", "diff"),
         "Show what changed between two dataset versions: added, removed and changed cases",
+    ),
+    Verb(
+        ("cache", "show"), "Show how many answers of models are kept, and how much room they take"
+    ),
+    Verb(
+        ("cache", "prune"),
+        "Forget kept answers of models: long unused ones, or the longest unused beyond a size",
     ),
     Verb(
         ("proxy",),

@@ -14,7 +14,7 @@ from fairtrial.analysis.progress import Judging, Progress, eta_s
 from fairtrial.app.bench import Bench
 from fairtrial.cli import garbage, streams
 from fairtrial.cli.harmless import harmless
-from fairtrial.cli.render.words import duration, money, percent
+from fairtrial.cli.render.words import duration, money, percent, reused, spent
 from fairtrial.model.events import Event, JudgingStarted, Noted, RunStarted
 from fairtrial.model.verdict import Verdict
 
@@ -122,8 +122,11 @@ class StatusLine:
             parts.append("finishing what runs")
         elif left is not None and done < planned:
             parts.append(f"{duration(left)} left")
-        if progress.cost_usd is not None:
-            parts.append(money(progress.cost_usd))
+        parts += spent(progress.cost_usd, progress.grading_cost_usd)
+        for source, calls in progress.reused.items():
+            parts.append(reused(source, calls, None))
+        if progress.saved_usd:
+            parts.append(f"saved {money(progress.saved_usd)}")
         return "  ".join(parts)
 
     def _judging(self, judging: Judging) -> str:

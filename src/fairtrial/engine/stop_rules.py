@@ -109,8 +109,13 @@ def trial_cost(trial: Trial) -> float | None:
 
 
 def cost_of_try(trial: Trial) -> float | None:
-    """Return what the task and the graders cost, without further attempts and reruns."""
-    return added(trial.cost_usd, *(score.cost_usd for score in trial.scores))
+    """Return what the task and the graders cost, without further attempts and reruns.
+
+    A task that was answered from the cache reports no cost, and had none.
+    """
+    cached = trial.reused is not None and trial.reused.source == "cache"
+    task = 0.0 if trial.cost_usd is None and cached else trial.cost_usd
+    return added(task, *(score.cost_usd for score in trial.scores))
 
 
 def added(*costs: float | None) -> float | None:

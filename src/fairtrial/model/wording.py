@@ -61,4 +61,6 @@ def over_limit(limit_s: float | None) -> str:
 
 def usd(amount: float) -> str:
     """Return US dollars with as many digits as matter."""
-    return f"${amount:,.2f}" if amount >= 1 or amount == 0 else f"${amount:.2g}"
+    if amount >= 0.1 or amount == 0:
+        return f"${amount:,.2f}"
+    return f"${amount:.2g}" if amount >= 1e-4 else "less than $0.0001"

@@ -11,7 +11,7 @@ from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.cli.render.experiment import render_experiment
 from fairtrial.cli.render.lines import block, line
-from fairtrial.cli.render.words import duration, money, number, quantity
+from fairtrial.cli.render.words import duration, money, number, quantity, reused, spent
 from fairtrial.model.case import Case
 from fairtrial.model.json import Json
 from fairtrial.model.score import Score
@@ -57,6 +57,9 @@ def _trial(trial: Trial, console: Console) -> None:
         parts.append(f"{trial.tries} tries")
     if trial.cost_usd is not None:
         parts.append(money(trial.cost_usd))
+    parts += spent(None, trial.grading_cost_usd)
+    if (again := trial.reused) is not None:
+        parts.append(reused(again.source, again.calls, again.cost_usd))
     line(console, f"{trial.key.case_key}  trial {trial.key.trial}: {', '.join(parts)}", "bold")
     if trial.reason:
         line(console, f"  {trial.reason}")

@@ -11,7 +11,7 @@ from fairtrial.app.reports.status import (
     seconds_left,
 )
 from fairtrial.cli.render.lines import line
-from fairtrial.cli.render.words import duration, money, percent
+from fairtrial.cli.render.words import duration, money, percent, reused, spent
 from fairtrial.model.experiment import ExperimentState, Status
 
 
@@ -39,8 +39,15 @@ def _run(state: ExperimentState, console: Console) -> None:
     left = seconds_left(state)
     if left is not None:
         parts.append(f"{duration(left)} left")
-    if totals.cost_usd is not None:
-        parts.append(f"{money(totals.cost_usd)} of about {money(expected_cost(state))}")
+    costs = spent(totals.cost_usd, totals.grading_cost_usd)
+    if costs:
+        expected = expected_cost(state)
+        whole = "" if expected is None else f" of about {money(expected)}"
+        parts.append(f"{', '.join(costs)}{whole}")
+    limit = experiment.policy.get("max_cost")
+    if limit is not None:
+        parts.append(f"at most {money(limit)}")
+    parts += [reused(one.source, one.calls, one.cost_usd) for one in totals.reused]
     line(console, "  " + ", ".join(parts))
     resume = resume_command(state)
     if resume is not None:

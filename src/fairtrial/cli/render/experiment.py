@@ -7,7 +7,17 @@ from rich.console import Console
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.cli.render.gate import render_gate
 from fairtrial.cli.render.lines import line, more, section, table
-from fairtrial.cli.render.words import counted, duration, flips, money, number, percent, when
+from fairtrial.cli.render.words import (
+    counted,
+    duration,
+    flips,
+    money,
+    number,
+    percent,
+    reused,
+    spent,
+    when,
+)
 from fairtrial.model.experiment import Status
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
@@ -59,6 +69,8 @@ def _headline(report: ExperimentReport, console: Console) -> None:
     if totals.cost_usd is not None:
         known = "" if totals.costed == totals.recorded else f" (known for {totals.costed:,})"
         parts.append(money(totals.cost_usd) + known)
+    parts += spent(None, totals.grading_cost_usd)
+    parts += [reused(one.source, one.calls, one.cost_usd) for one in totals.reused]
     line(console, ", ".join(parts))
     if state.status is not Status.FINISHED:
         left = experiment.n_planned - totals.recorded

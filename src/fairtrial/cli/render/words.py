@@ -24,6 +24,21 @@ def money(usd: float | None) -> str:
     return f"${usd:,.2f}" if usd >= 1 else f"${usd:.4f}"
 
 
+def spent(task: float | None, grading: float | None) -> list[str]:
+    """Return what tasks and graders cost, as far as it is known."""
+    return [
+        *([money(task)] if task is not None else []),
+        *([f"grading {money(grading)}"] if grading is not None else []),
+    ]
+
+
+def reused(source: str, calls: int, saved: float | None) -> str:
+    """Return how many answers were served again, and what that saved."""
+    places = {"cache": "from the cache", "recording": "from the recording"}
+    worth = f" (saved {money(saved)})" if saved else ""
+    return f"{counted(calls, 'answer')} {places.get(source, source)}{worth}"
+
+
 def duration(seconds: float | None) -> str:
     """Return a duration in at most two units, or a dash where unknown."""
     if seconds is None:
