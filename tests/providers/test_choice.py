@@ -77,6 +77,11 @@ def test_a_folder_of_the_users_own_is_looked_at() -> None:
     assert choice.spec.kind == "claude-code"
 
 
+def test_a_token_for_programs_is_a_login() -> None:
+    environ = {"CLAUDE_CODE_OAUTH_TOKEN": "t"}
+    assert choose(environ, programs=("claude", "codex")).spec.kind == "claude-code"
+
+
 def test_the_sentence_says_why() -> None:
     assert choose(KEY_A).sentence == "provider: anthropic (ANTHROPIC_API_KEY is set)"
     address = {"OPENAI_BASE_URL": "http://127.0.0.1:8000/v1"}

@@ -107,8 +107,12 @@ def _lacking(here: Here, kind: str) -> Iterator[str]:
             name, login = _CLIS[kind]
             if here.which(name) is None:
                 yield f"`{name}` is not on PATH"
-            elif login.found(here.environ, here.exists) is None:
+            elif not (login.found(here.environ, here.exists) or _has_token(here, login)):
                 yield f"`{name}` is not logged in ({login.path(here.environ) or 'no HOME'})"
+
+
+def _has_token(here: Here, login: Login) -> bool:
+    return bool(login.token and here.environ.get(login.token))
 
 
 _CLIS: Final[Mapping[str, tuple[str, Login]]] = {

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
 from fairtrial.model.errors import UsageError
-from fairtrial.ports import Surroundings
+from fairtrial.ports import ProcessResult, Surroundings
 
 _PASSED: Final = (
     *("PATH", "LANG", "LC_*", "TZ", "USER", "LOGNAME", "SHELL"),
@@ -19,6 +20,8 @@ _PASSED: Final = (
     *("http_proxy", "https_proxy", "all_proxy", "no_proxy"),
 )
 """What a CLI needs to start and to reach its servers. HOME and TMPDIR are the call's own."""
+_SHORTEST_KEY: Final = 8
+"""Anything shorter is no key, and may stand anywhere."""
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "::1")
 
 
@@ -43,6 +46,26 @@ def cli_environment(
     if key:
         env[key] = environ[key]
     return env
+
+
+def without_key(ended: ProcessResult, key: str | None, environ: Mapping[str, str]) -> ProcessResult:
+    """Return how a CLI ended without the key that it was given, should it have printed it.
+
+    Args:
+        ended: How it ended.
+        key: The name of the variable that stands in for a login.
+        environ: The environment of this process.
+    """
+    secret = environ[key] if key else ""
+    if len(secret) < _SHORTEST_KEY:
+        return ended
+    shown = f"${{{key}}}"
+    stderr = ended.usage.stderr_tail.replace(secret, shown)
+    return replace(
+        ended,
+        stdout=ended.stdout.replace(secret.encode(), shown.encode()),
+        usage=replace(ended.usage, stderr_tail=stderr),
+    )
 
 
 def on_loopback(url: str) -> bool:

@@ -15,7 +15,11 @@ from fairtrial.model.call import ModelCall, ModelReply, WireCall
 from fairtrial.model.errors import InfraError, ProviderError, TaskError, Undecidable
 from fairtrial.model.json import Json
 from fairtrial.ports import ProcessCall, ProcessResult, Provider, Surroundings
-from fairtrial.providers.cli_environment import cli_environment, on_loopback
+from fairtrial.providers.cli_environment import (
+    cli_environment,
+    on_loopback,
+    without_key,
+)
 from fairtrial.providers.cli_folders import Place, ThrowawayFolders, mark
 from fairtrial.providers.login import Login
 
@@ -197,7 +201,7 @@ class CliProvider(Provider, ABC):
                 f"{self.kind} takes its login to no other machine: {call.base_url} is not loopback"
             )
         # A key goes where the user sends it; a login only to those who gave it.
-        own = environ.get(self.base_url_variable) if key else None
+        own = environ.get(self.base_url_variable) if key == self.login.api_key else None
         return Access(login, key, call.base_url or own or None)
 
     async def _run(self, process: ProcessCall, access: Access) -> ProcessResult:
@@ -209,6 +213,7 @@ class CliProvider(Provider, ABC):
             max_output_bytes=_MOST_OUTPUT,
         )
         try:
-            return await self._surroundings.workspace.run(whole)
+            ended = await self._surroundings.workspace.run(whole)
         except (TaskError, Undecidable) as error:
             raise InfraError(f"{self.kind} did not run: {error}", kind="setup") from error
+        return without_key(ended, access.key, self._surroundings.environ)

@@ -16,14 +16,16 @@ class Login:
         home_variable: The variable that names its configuration folder.
         home: That folder under the user's home, when the variable is not set.
         file: The file of the login in it.
-        keys: Variables that the CLI takes instead of the file, the first one that is set.
+        token: The variable of a login that is in no file; None when the CLI has none.
+        api_key: The variable of an API key, which the CLI takes instead of a login.
         how: What a user does to log in.
     """
 
     home_variable: str
     home: str
     file: str
-    keys: tuple[str, ...]
+    token: str | None
+    api_key: str
     how: str
 
     def path(self, environ: Mapping[str, str]) -> Path | None:
@@ -40,14 +42,16 @@ class Login:
 
     def key(self, environ: Mapping[str, str]) -> str | None:
         """Return the name of the variable that stands in for the file; None when none is set."""
-        return next((name for name in self.keys if environ.get(name)), None)
+        names = (self.token, self.api_key)
+        return next((name for name in names if name and environ.get(name)), None)
 
 
 CLAUDE: Final = Login(
     "CLAUDE_CONFIG_DIR",
     ".claude",
     ".credentials.json",
-    ("CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_API_KEY"),
+    "CLAUDE_CODE_OAUTH_TOKEN",
+    "ANTHROPIC_API_KEY",
     "run `claude` and log in there (where it keeps its login in a keychain: run "
     "`claude setup-token` and set CLAUDE_CODE_OAUTH_TOKEN)",
 )
@@ -55,6 +59,7 @@ CODEX: Final = Login(
     "CODEX_HOME",
     ".codex",
     "auth.json",
-    ("OPENAI_API_KEY",),
+    None,
+    "OPENAI_API_KEY",
     'run `codex login` (with cli_auth_credentials_store = "file" in its config.toml)',
 )

@@ -36,12 +36,12 @@ class Lab:
     """A user's home, a folder for temporary files, and the environment that names them."""
 
     folder: Path
+    tmp: Path
     prices: Prices | None = None
     environ: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name in ("home", "tmp"):
-            (self.folder / name).mkdir()
+        (self.folder / "home").mkdir()
         self.environ |= {
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
@@ -52,10 +52,6 @@ class Lab:
             "HTTPS_PROXY": "http://127.0.0.1:9",
             "HTTP_PROXY": "http://127.0.0.1:9",
         }
-
-    @property
-    def tmp(self) -> Path:
-        return self.folder / "tmp"
 
     def log_in(self, kind: str, content: str = "a login") -> Path:
         """Plant a login; return its file."""

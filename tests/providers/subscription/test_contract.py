@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from pathlib import Path
 from typing import TypeVar
 
 import pytest
@@ -27,8 +26,8 @@ class CliContract(ProviderContract):
     trouble: str
 
     @pytest.fixture(autouse=True)
-    def _lab(self, tmp_path: Path) -> None:
-        self.lab = Lab(tmp_path)
+    def _lab(self, lab: Lab) -> None:
+        self.lab = lab
         self.lab.log_in(self.kind)
         self.answers = self.lab.printing(self.answer)
         self.fails = self.lab.printing(self.trouble, status=1)

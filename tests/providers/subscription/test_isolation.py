@@ -98,7 +98,6 @@ def test_it_gets_a_copy_of_the_login_and_nothing_else_of_the_user(lab: Lab, kind
     ("kind", "key", "address"),
     [
         ("claude-code", "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"),
-        ("claude-code", "CLAUDE_CODE_OAUTH_TOKEN", "ANTHROPIC_BASE_URL"),
         ("codex", "OPENAI_API_KEY", "OPENAI_BASE_URL"),
     ],
 )
@@ -110,6 +109,14 @@ def test_a_key_stands_in_for_a_login_that_is_not_there(
     assert given["env"][key] == "k"
     assert LOGINS[kind].file not in given["files"]
     assert "http://gateway.example" in json.dumps([given["argv"], given["env"]])
+
+
+def test_a_token_stands_in_for_it_too_and_goes_only_where_it_belongs(lab: Lab) -> None:
+    lab.environ |= {"CLAUDE_CODE_OAUTH_TOKEN": "t", "ANTHROPIC_API_KEY": "k"}
+    lab.environ["ANTHROPIC_BASE_URL"] = "http://gateway.example"
+    given = told(lab, "claude-code", question())
+    assert "CLAUDE_CODE_OAUTH_TOKEN" in given["env"]
+    assert not {"ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL"} & set(given["env"])
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -127,6 +134,18 @@ def test_a_login_goes_to_the_proxy_of_a_recording_and_to_no_other_machine(
     caught = lab.refused(lab.provider(kind, lab.stand_in(TELLS)), elsewhere)
     assert isinstance(caught, ProviderError)
     assert "no other machine" in str(caught)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_key_that_the_program_prints_is_not_passed_on(lab: Lab, kind: str) -> None:
+    secret = "-".join(["sk", "0123456789abcdef"])
+    lab.environ[LOGINS[kind].api_key] = secret
+    program = lab.printing("", status=1, stderr=f"Incorrect API key provided: {secret}\n")
+    assert secret not in str(lab.refused(lab.provider(kind, program), question()))
+    assert secret in lab.environ.values()
+    call = question(f"Say {secret}.")
+    answer = lab.ask(lab.provider(kind, lab.stand_in(TELLS)), call).text
+    assert secret not in answer
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -289,6 +289,26 @@ def test_a_cancel_leaves_no_process_and_no_folder(lab: Lab, kind: str) -> None:
     assert using(lab.tmp) == []
 
 
+def test_two_run_at_a_time(lab: Lab, kind: str) -> None:
+    lab.log_in(kind, fake_login(kind))
+    with ModelServer([ScriptedAnswer(fault=Fault.HANG)]) as server:
+
+        async def counted(provider: Provider) -> list[int]:
+            asked = question(url=url(kind, server))
+            calls = [asyncio.ensure_future(provider.complete(asked)) for _ in range(3)]
+            await asyncio.to_thread(server.wait_until, lambda it: len(it.calls) == 2)
+            counts = [len(lab.places())]
+            calls[0].cancel()
+            await asyncio.to_thread(server.wait_until, lambda it: len(it.calls) == 3)
+            counts.append(len(lab.places()))
+            for call in calls[1:]:
+                call.cancel()
+            await asyncio.wait(calls)
+            return [*counts, len(lab.places())]
+
+        assert lab.session(lab.provider(kind), counted) == [2, 2, 0]
+
+
 def using(folder: Path) -> list[str]:
     """Return the processes that have something to do with a folder, of which Linux knows."""
     found = []
