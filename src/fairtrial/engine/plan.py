@@ -48,7 +48,7 @@ class Policy:
             "retries": self.retries,
             "stop_after_infra": self.stop_after_infra,
             "trial_timeout": self.trial_timeout_s,
-            **({} if self.max_cost_usd is None else {"max_cost": self.max_cost_usd}),
+            "max_cost": self.max_cost_usd,
         }
 
 
