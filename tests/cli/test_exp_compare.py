@@ -412,3 +412,28 @@ def test_a_grader_whose_script_was_edited_is_another_grader(
     assert "they differ in: files of graders" in aa.err
     fairtrial("exp", "regrade", "base", "--name", "regraded")
     assert fairtrial("exp", "compare", "regraded", "cand").code == ExitCode.OK
+
+
+LOST = """
+from fairtrial.model.errors import Undecidable
+
+def main(case):
+    if case < 3:
+        raise Undecidable("gone", at_fault="FAULT")
+    return str(case)
+"""
+
+
+@pytest.mark.parametrize(("fault", "outcome"), [("platform", "hold"), ("task", "no_verdict")])
+def test_the_gate_counts_only_what_the_task_left_undecided(
+    agent: None, folder: Path, fairtrial: Command, fault: str, outcome: str
+) -> None:
+    del agent
+    run(fairtrial, "base", range(12))
+    (folder / f"lost_{fault}.py").write_text(LOST.replace("FAULT", fault))
+    task = json.dumps({"kind": "python", "function": f"lost_{fault}:main"})
+    words = ("-d", "n", "--task", task, "-g", "exact", "--name", "cand")
+    assert fairtrial("exp", "run", *words, "--json").json["undecided"] == 3
+    decision = fairtrial("exp", "compare", "base", "cand", "--gate", "--json").json["decision"]
+    assert decision["outcome"] == outcome
+    assert decision["evidence"].get("platform_rows") == (3 if fault == "platform" else None)

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from fairtrial.analysis.comparing.comparability import Input
 from fairtrial.analysis.comparing.compare import Compare, compare
-from fairtrial.analysis.comparing.deciding import combined, gate, margin
+from fairtrial.analysis.comparing.deciding import Platform, combined, gate, margin
 from fairtrial.analysis.gate.ship import ShipRules
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm, arms_to_compare
 from fairtrial.app.file_options import Document, Plot
 from fairtrial.app.judging_options import HumanLabels, Judges
 from fairtrial.app.noise_floors import floor_of_either
+from fairtrial.app.platform_faults import caused_by_platform
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.requests.exp_compare import Gate, Request
 from fairtrial.model.case import CaseKey
@@ -78,7 +79,10 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
         why = str(error).removeprefix("ci: ")
         raise UsageError(why, where="--ci", fix="leave it out for the one that fits") from None
     judged, people = opinions.on(found, (a, b)) if opinions else (None, None)
-    decision = combined(_decisions(found, request, rules, judged))
+    faults: Platform = (frozenset(), frozenset())
+    if request.ship.gate:
+        faults = (caused_by_platform(bench, first), caused_by_platform(bench, second))
+    decision = combined(_decisions(found, request, (rules, faults), judged))
     return found, ComparisonReport(
         found.comparison,
         decision,
@@ -118,15 +122,18 @@ def _rules(options: Gate) -> ShipRules:
 
 
 def _decisions(
-    found: Compare, request: Request, rules: ShipRules, judged: JudgedPairs | None
+    found: Compare,
+    request: Request,
+    bars: tuple[ShipRules, Platform],
+    judged: JudgedPairs | None,
 ) -> tuple[Decision, ...]:
     decisions = []
     if request.ship.gate:
-        decisions.append(gate(found, rules))
+        decisions.append(gate(found, *bars))
     if request.ship.gate and judged is not None:
         from fairtrial.analysis.pairwise_judging import judges_gate  # noqa: PLC0415  # as above
 
-        decisions.append(judges_gate(judged, alpha=rules.alpha))
+        decisions.append(judges_gate(judged, alpha=bars[0].alpha))
     if request.margin is not None:
         decisions.append(margin(found, request.margin, request.ci))
     return tuple(decisions)

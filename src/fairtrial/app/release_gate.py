@@ -10,18 +10,14 @@ from fairtrial.app.baselines import project_key
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm, baseline_arm
 from fairtrial.app.gate_rules import Rules, asks_for_baseline, asks_for_passes, gate_rules
+from fairtrial.app.platform_faults import caused_by_platform
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.reports.gate import GateReport
 from fairtrial.model.baseline import Baseline
-from fairtrial.model.case import CaseKey
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.comparison import Comparison
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.experiment import Experiment, ExperimentState
-from fairtrial.model.verdict import Verdict
-from fairtrial.ports import TrialFilter
-
-PLATFORM = "platform"
 
 
 def project_rules(bench: Bench, graders: tuple[str, ...] | None = None) -> Rules:
@@ -107,7 +103,7 @@ def _facts(
             grader: store.grader_passes(experiment.id, mine.arm, grader)
             for grader in asks_for_passes(rules)
         },
-        platform=_caused_by_platform(bench, mine) if mine.state.totals.undecided else frozenset(),
+        platform=caused_by_platform(bench, mine),
         comparison=comparison,
         no_comparison=baseline.sentence if baseline is not None else "",
         selection=selection,
@@ -123,13 +119,3 @@ def _comparison(a: ChosenArm, b: ChosenArm, rows: PairedRows) -> tuple[Compariso
     found = compare(*sides, rows)
     selection = found.comparability.selection
     return found.comparison, "" if selection is None else selection.what
-
-
-def _caused_by_platform(bench: Bench, mine: ChosenArm) -> frozenset[CaseKey]:
-    """Return the rows all of whose undecided trials the platform caused."""
-    where = TrialFilter(verdicts=frozenset({Verdict.UNDECIDED}), arm=mine.arm)
-    platform: set[CaseKey] = set()
-    others: set[CaseKey] = set()
-    for trial in bench.store.experiments.trials(mine.state.experiment.id, where):
-        (platform if trial.at_fault == PLATFORM else others).add(trial.key.case_key)
-    return frozenset(platform - others)

@@ -14,6 +14,7 @@ from fairtrial.analysis.comparing.compare import Compare, compare
 from fairtrial.analysis.comparing.deciding import combined, gate, margin
 from fairtrial.analysis.comparing.needed import more_fixes_needed
 from fairtrial.analysis.gate.ship import ShipRules
+from fairtrial.model.case import CaseKey
 from fairtrial.model.decision import Decision, Outcome
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.experiment import Status, Totals
@@ -231,3 +232,20 @@ def test_every_outcome_has_an_exit_code() -> None:
         Outcome.STOP: 3,
         Outcome.NO_VERDICT: 4,
     }
+
+
+def test_what_the_platform_left_undecided_is_no_gap_in_the_coverage() -> None:
+    before = cases([0] * 8 + [1] * 32, 1)
+    after = dict.fromkeys(before, (1, 1)) | {f"c{n:04}": (0, 0) for n in range(30, 40)}
+    found = compared(before, after)
+    lost = [CaseKey(f"c{n:04}") for n in range(30, 40)]
+    refused = gate(found, RULES)
+    assert refused.outcome is Outcome.NO_VERDICT
+    assert refused.evidence["coverage"] == 0.75
+    half = gate(found, RULES, (frozenset(lost), frozenset(lost[:5])))
+    assert half.outcome is Outcome.NO_VERDICT
+    assert "86 % of the cases of base" in half.reasons[0]
+    assert "5 that the platform left undecided do not count" in half.reasons[0]
+    ships = gate(found, RULES, (frozenset(), frozenset(lost)))
+    assert ships.outcome is Outcome.SHIP
+    assert (ships.evidence["coverage"], ships.evidence["platform_rows"]) == (1.0, 10)

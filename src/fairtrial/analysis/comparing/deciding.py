@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from fairtrial.analysis.comparing.needed import more_fixes_needed
 from fairtrial.analysis.gate.ship import ShipRules, Validity, ship_gate
 from fairtrial.analysis.noninferiority import non_inferiority
 from fairtrial.analysis.paired import Ci
+from fairtrial.model.case import CaseKey
 from fairtrial.model.comparison import Change
 from fairtrial.model.decision import Decision, Outcome
 from fairtrial.stats.gate.net_gain import fewest_fixes
@@ -18,19 +21,29 @@ from fairtrial.stats.gate.net_gain import fewest_fixes
 COVERAGE_FLOOR = 0.9
 """Share of the baseline's rows that a gate must have compared."""
 
+Platform: TypeAlias = tuple[AbstractSet[CaseKey], AbstractSet[CaseKey]]
+_NOBODY: Platform = (frozenset(), frozenset())
 _STRICTEST_FIRST = (Outcome.NO_VERDICT, Outcome.TOO_FEW, Outcome.HOLD)
 
 
-def gate(found: Compare, rules: ShipRules) -> Decision:
+def gate(found: Compare, rules: ShipRules, platform: Platform = _NOBODY) -> Decision:
     """Return whether the candidate ships.
 
     The gate refuses (no verdict) where it would judge another thing than the change: runs that are
     not whole, rows that cannot be compared, a candidate that ran only a part of the baseline's
     cases, or too little coverage.
+
+    Args:
+        found: The comparison.
+        rules: What a change must show.
+        platform: Rows of A and of B all of whose undecided trials the platform caused. What it
+            left without a verdict is no gap of the two arms, so it is left out of the coverage.
     """
-    refusals = _refusals(found)
+    excused = _excused(found, platform)
+    evidence = _evidence(found, excused)
+    refusals = _refusals(found, excused)
     if refusals:
-        refused = Decision(Outcome.NO_VERDICT, refusals, _evidence(found))
+        refused = Decision(Outcome.NO_VERDICT, refusals, evidence)
         return _held_if_selected(refused, found)
     baseline, candidate = found.pairs.sums(found.pairs.counted)
     needed = fewest_fixes(0, rules.harm_weight, rules.alpha)
@@ -41,7 +54,7 @@ def gate(found: Compare, rules: ShipRules) -> Decision:
             if single
             else "one case is too few to tell a gain from luck"
         )
-        return Decision(Outcome.TOO_FEW, (reason,), _evidence(found), ("run more cases",))
+        return Decision(Outcome.TOO_FEW, (reason,), evidence, ("run more cases",))
     counted = np.flatnonzero(found.pairs.counted)
     clusters = None if found.clusters is None else found.clusters[counted]
     decision = ship_gate(
@@ -61,7 +74,7 @@ def gate(found: Compare, rules: ShipRules) -> Decision:
                 f"you would need {more:,} more cases fixed in every trial, and no more broken",
             )
     return _held_if_selected(
-        replace(decision, evidence={**_evidence(found), **decision.evidence}, advice=advice), found
+        replace(decision, evidence={**evidence, **decision.evidence}, advice=advice), found
     )
 
 
@@ -101,7 +114,28 @@ def combined(decisions: tuple[Decision, ...]) -> Decision | None:
     )
 
 
-def _refusals(found: Compare) -> tuple[str, ...]:
+def _excused(found: Compare, platform: Platform) -> int:
+    """Return how many rows of A have no verdict on a side, and the platform alone is to blame."""
+    pairs = found.pairs
+    excused = 0
+    for position in pairs.of(Change.UNDECIDED).tolist():
+        key = pairs.key(position)
+        missing = [
+            rows
+            for side, rows in zip((pairs.a, pairs.b), platform, strict=True)
+            if side.decided[position] == 0
+        ]
+        excused += all(key in rows for rows in missing)
+    return excused
+
+
+def _share(found: Compare, excused: int) -> float | None:
+    """Return the compared rows as a share of A's, without those that are excused."""
+    counted = found.comparison.a.rows - excused
+    return found.comparison.coverage.paired / counted if counted else None
+
+
+def _refusals(found: Compare, excused: int) -> tuple[str, ...]:
     comparison, checked = found.comparison, found.comparability
     useless = tuple(problem.what for problem in (*checked.partial, *checked.unjudged))
     if useless:
@@ -114,12 +148,14 @@ def _refusals(found: Compare) -> tuple[str, ...]:
         return (
             f"{b.label} ran only a part: {dropped:,} of {a.rows:,} cases of {a.label} are missing",
         )
-    share = comparison.coverage.share or 0.0
+    share = _share(found, excused) or 0.0
     if share < COVERAGE_FLOOR:
         reason = (
             f"only {100 * share:.0f} % of the cases of {a.label} could be compared; "
             f"a gate needs {100 * COVERAGE_FLOOR:.0f} %"
         )
+        if excused:
+            reason += f" ({excused:,} that the platform left undecided do not count)"
         return (reason,)
     return ()
 
@@ -140,6 +176,6 @@ def _held_if_selected(decision: Decision, found: Compare) -> Decision:
     )
 
 
-def _evidence(found: Compare) -> dict[str, object]:
-    coverage = found.comparison.coverage
-    return {"coverage": coverage.share, "coverage_floor": COVERAGE_FLOOR}
+def _evidence(found: Compare, excused: int = 0) -> dict[str, object]:
+    left_out = {"platform_rows": excused} if excused else {}
+    return {"coverage": _share(found, excused), "coverage_floor": COVERAGE_FLOOR, **left_out}
