@@ -17,7 +17,7 @@ from fairtrial.app.settling import tell
 from fairtrial.app.stored_cases import stored_cases
 from fairtrial.graders.pairwise.judge import PairwiseJudge
 from fairtrial.graders.pairwise.judging import Pace, judge_pairs
-from fairtrial.graders.pairwise.spec import pairwise_specs
+from fairtrial.graders.pairwise.spec import KIND, pairwise_specs
 from fairtrial.interchange.label_files import read_winner_labels
 from fairtrial.model.case import CaseKey
 from fairtrial.model.errors import UsageError
@@ -25,7 +25,7 @@ from fairtrial.model.events import Judged, JudgingStarted
 from fairtrial.model.json import Json
 from fairtrial.model.label import WinnerLabel
 from fairtrial.model.pairwise import JudgedPair, Pair, PairwiseSpec
-from fairtrial.ports import Provider
+from fairtrial.ports import Provider, Surroundings
 from fairtrial.providers.registry import build_provider
 from fairtrial.providers.settling import settled_provider
 from fairtrial.workspaces.host.client import HostWorkspace
@@ -57,7 +57,9 @@ class Panel:
         self._labels = _labels(bench, options.labels)
         settled = [_settled(bench, value) for value in options.pairwise]
         specs = pairwise_specs(settled, "--pairwise")
-        self._judges = [(spec, _provider(bench, spec, cache=cache)) for spec in specs]
+        self._workspace = HostWorkspace(slots=self._pace.concurrency)
+        surroundings = bench.surroundings(bench.cwd, self._workspace, cache=cache)
+        self._judges = [(spec, _provider(spec, surroundings)) for spec in specs]
 
     def __bool__(self) -> bool:
         return bool(self._judges)
@@ -87,7 +89,8 @@ class Panel:
             costs = (pair.a_first.cost_usd, pair.b_first.cost_usd)
             publish(Judged(None if None in costs else sum(c for c in costs if c is not None)))
 
-        return judge_pairs(self._judge(spec, provider), pairs, self._pace, seen)
+        judge = self._judge(spec, provider)
+        return judge_pairs(judge, pairs, self._pace, seen, self._workspace)
 
     def _judge(self, spec: PairwiseSpec, provider: Provider) -> PairwiseJudge:
         return PairwiseJudge(spec, provider, self._bench.clock, self._retries)
@@ -104,7 +107,7 @@ class Panel:
 
 def _settled(bench: Bench, value: Any) -> Any:
     """Return a judge as the user wrote it, with the provider that is taken when none is named."""
-    if not isinstance(value, Mapping) or value.get("provider") is not None:
+    if not isinstance(value, Mapping) or value.get("kind") != KIND or value.get("provider"):
         return value
     model = value.get("model")
     if not isinstance(model, str | None):
@@ -132,8 +135,7 @@ def _labels(bench: Bench, path: Path | None) -> Sequence[WinnerLabel] | None:
     return None if path is None else read_winner_labels(bench.path(path))
 
 
-def _provider(bench: Bench, spec: PairwiseSpec, *, cache: bool) -> Provider:
-    surroundings = bench.surroundings(bench.cwd, HostWorkspace(slots=1), cache=cache)
+def _provider(spec: PairwiseSpec, surroundings: Surroundings) -> Provider:
     return build_provider(spec.provider, surroundings, f"judge {spec.name}")
 
 

@@ -10,6 +10,7 @@ from fairtrial.engine.retry import HOPELESS
 from fairtrial.graders.pairwise.judge import PairwiseJudge
 from fairtrial.model.errors import InfraError
 from fairtrial.model.pairwise import Answer, JudgedPair, Pair
+from fairtrial.ports import Workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,7 @@ def judge_pairs(
     pairs: Iterable[Pair],
     pace: Pace,
     seen: Callable[[JudgedPair], None] = lambda _: None,
+    workspace: Workspace | None = None,
 ) -> list[JudgedPair]:
     """Return what a judge says of pairs, in their order.
 
@@ -41,8 +43,9 @@ def judge_pairs(
         pairs: What to judge.
         pace: How fast.
         seen: Takes each pair as it is judged.
+        workspace: Where the provider's programs run; it is closed.
     """
-    return asyncio.run(_Judging(judge, pace, seen).all(list(pairs)))
+    return asyncio.run(_Judging(judge, pace, seen).all(list(pairs), workspace))
 
 
 class _Judging:
@@ -55,7 +58,7 @@ class _Judging:
         self._streak = 0
         self._stopped: str | None = None
 
-    async def all(self, pairs: list[Pair]) -> list[JudgedPair]:
+    async def all(self, pairs: list[Pair], workspace: Workspace | None) -> list[JudgedPair]:
         done: dict[int, JudgedPair] = {}
         provider = self._judge.provider
         try:
@@ -68,6 +71,8 @@ class _Judging:
             raise errors.exceptions[0] from None
         finally:
             await provider.close()
+            if workspace is not None:
+                await workspace.close()
         return [done[index] for index in range(len(pairs))]
 
     async def _open(self) -> None:
