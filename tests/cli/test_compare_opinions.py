@@ -17,7 +17,12 @@ from ppi_py import ppi_mean_pointestimate
 from scipy.stats import binomtest
 from tests.cli.conftest import Command, Outcome
 
+from fairtrial.app.bench import bench_here
+from fairtrial.app.exp_compare import exp_compare
+from fairtrial.app.requests.exp_compare import Request as CompareRequest
+from fairtrial.app.spec_files import build_request
 from fairtrial.cli.main import main
+from fairtrial.model.events import Event, Judged, JudgingStarted
 
 N = 60
 AGENT = """
@@ -104,6 +109,32 @@ def test_a_judge_counts_wins_and_asks_nothing_twice(compared: Command, folder: P
     other = json.dumps({**judge(), "rubric": "the shorter one"})
     compared("--pairwise", other)
     assert len(calls(folder)) == 240
+
+
+def test_every_judged_pair_is_told(compared: Command) -> None:
+    """On a terminal that is a line of progress; a machine that nobody watches stays quiet."""
+    events: list[Event] = []
+    bench = bench_here(publish=events.append)
+    words = {"a": "base", "b": "cand", "pairwise": [json.dumps(judge(cost_usd=0.5))]}
+    try:
+        exp_compare(bench, build_request(CompareRequest, words, bench.cwd))
+    finally:
+        bench.close()
+    assert events[0] == JudgingStarted("j", N)
+    assert events[1:] == [Judged(1.0)] * N
+    assert compared("--pairwise", words["pairwise"][0]).err == ""
+
+
+def test_a_judge_without_a_provider_gets_the_first_that_can_be_used(
+    compared: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    spec = json.dumps({"kind": "pairwise", "name": "j", "rubric": "the better answer"})
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    done = compared("--pairwise", spec)
+    assert done.code == 64
+    assert "no provider is given, and there is no way to call a model" in done.err
 
 
 def test_a_judge_that_loves_a_slot_is_found_out(compared: Command) -> None:

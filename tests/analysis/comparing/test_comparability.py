@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -67,6 +68,35 @@ def test_another_judge_model_is_named() -> None:
     found = compare(side("a", spec=judge("old-1")), side("b", spec=judge("new-2")), ROWS)
     what = "other judge model: grader judge has model 'old-1' → 'new-2'"
     assert found.comparison.problems[0].what == what
+
+
+@pytest.mark.parametrize(
+    ("key", "old", "new", "what"),
+    [
+        ("provider", {"kind": "a"}, {"kind": "b"}, "judge model"),
+        ("judges", [{"model": "a"}], [{"model": "b"}], "judge model"),
+        ("version", 1, 2, "grader version"),
+        ("rubric", "It is polite.", "It is kind.", "grader version"),
+    ],
+)
+def test_whatever_makes_a_judge_another_is_named(key: str, old: Any, new: Any, what: str) -> None:
+    def judge(value: Any) -> dict[str, Any]:
+        return {"graders": [{"name": "judge", "kind": "judge", key: value}]}
+
+    found = compare(side("a", spec=judge(old)), side("b", spec=judge(new)), ROWS).comparison
+    expected = f"other {what}: grader judge has {key} {old!r} → {new!r}"
+    assert found.problems[0].what == expected
+
+
+def test_a_long_rubric_is_named_by_its_hash() -> None:
+    def judge(rubric: str) -> dict[str, Any]:
+        return {"graders": [{"name": "judge", "kind": "judge", "rubric": rubric * 50}]}
+
+    found = compare(side("a", spec=judge("x ")), side("b", spec=judge("y ")), ROWS).comparison
+    assert re.fullmatch(
+        "other grader version: grader judge has rubric #[0-9a-f]{8} → #[0-9a-f]{8}",
+        found.problems[0].what,
+    )
 
 
 def test_a_grader_that_decides_nothing_is_left_out() -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fairtrial.model.columns import ArmColumns, PairedRows
 from fairtrial.model.comparison import Problem
 from fairtrial.model.experiment import ExperimentState, Status
-from fairtrial.model.json import Json
+from fairtrial.model.json import Json, content_hash
 from fairtrial.model.verdict import Cause
 from fairtrial.stats.selection import failing_subset_gain
 
@@ -155,6 +155,8 @@ def _time_limits(a: Input, b: Input) -> Sequence[Problem]:
     )
 
 
+_MODEL_KEYS = frozenset({"model", "provider", "judges"})
+_LONGEST_SHOWN = 80
 _Specs = Mapping[str, Mapping[str, Json]]
 
 
@@ -199,11 +201,17 @@ def _other_grader(
         there, missing = (labels[1], labels[0]) if old is None else labels
         return Problem(f"other graders: {name} is in {there} and not in {missing}", fix=fix)
     keys = [key for key in {**old, **new} if old.get(key) != new.get(key)]
-    what = "judge model" if "model" in keys else "grader version"
+    what = "judge model" if _MODEL_KEYS.intersection(keys) else "grader version"
     if keys == [_SCRIPT]:
         return Problem(f"other grader version: the file of grader {name} was changed", fix=fix)
-    changes = ", ".join(f"{key} {old.get(key)!r} → {new.get(key)!r}" for key in keys)
+    changes = ", ".join(f"{key} {_shown(old.get(key))} → {_shown(new.get(key))}" for key in keys)
     return Problem(f"other {what}: grader {name} has {changes}", fix=fix)
+
+
+def _shown(value: Json) -> str:
+    """Return a value, or the first digits of its hash when it is long: a rubric, say."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST_SHOWN else f"#{content_hash(value)[:8]}"
 
 
 def _selection(a: Input, b: Input, shared: int) -> Problem | None:
