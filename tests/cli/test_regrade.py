@@ -117,6 +117,9 @@ def test_several_rounds_measure_graders_alone(run: Command, folder: Path) -> Non
     assert coined["outputs"] == 19
     assert coined["spread"] == pytest.approx((coined["flip_rate"] / 2) ** 0.5)
     assert 0 < verdict["flip_rate"] < 1
+    shown = run("exp", "show", "base", "--json").json["grader_noise"]
+    assert shown == {"k": 3, "noise": noise}
+    assert "two rounds disagree on" in run("exp", "show", "base").out
     text = run("exp", "regrade", "base", "-g", coin, "--k", "2").out
     assert "two rounds disagree on" in text
 

@@ -9,6 +9,7 @@ from ulid import ULID
 
 from fairtrial.analysis.regrade import regrade_of
 from fairtrial.app.bench import Bench
+from fairtrial.app.grader_noises import keep_grader_noise, with_grader_noise
 from fairtrial.app.grader_rounds import noise_of
 from fairtrial.app.picturing import checked_plot, pictured_experiment
 from fairtrial.app.provenance import provenance
@@ -27,6 +28,7 @@ from fairtrial.model.errors import UsageError
 from fairtrial.model.experiment import Experiment, ExperimentState, Status
 from fairtrial.model.grader import GraderSpec
 from fairtrial.model.json import content_hash
+from fairtrial.model.regrade import RepeatedGrading
 from fairtrial.stats.proportion import pass_rate
 from fairtrial.tasks.registry import task_spec
 
@@ -160,11 +162,15 @@ def _report(
     store = bench.store.experiments
     recorded = store.recorded_keys(experiment_id)
     before = (t for t in store.trials(origin.experiment.id) if t.key in recorded)
+    noise = noise_of(machinery.graders, regrader.passes) if k > 1 else ()
+    if noise:
+        keep_grader_noise(bench, experiment_id, RepeatedGrading(k, noise))
+    experiment = experiment_report(store, store.find(experiment_id))
     return RegradeReport(
         origin=origin,
         rate_before=pass_rate(store.outcome_counts(origin.experiment.id)),
-        experiment=experiment_report(store, store.find(experiment_id)),
+        experiment=with_grader_noise(bench, experiment),
         regrade=regrade_of(zip(before, store.trials(experiment_id), strict=True)),
         k=k,
-        noise=noise_of(machinery.graders, regrader.passes) if k > 1 else (),
+        noise=noise,
     )

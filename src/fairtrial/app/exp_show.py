@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial.app.against_baseline import with_baseline
 from fairtrial.app.bench import Bench
+from fairtrial.app.grader_noises import with_grader_noise
 from fairtrial.app.picturing import checked_plot, pictured, pictured_metrics
 from fairtrial.app.release_gate import with_gate
 from fairtrial.app.reports.accompanied import AccompaniedReport
@@ -57,7 +58,8 @@ def _summary(
 
         report = metrics_report(store, state)
         return report if path is None else pictured_metrics(report, path)
-    summary = with_baseline(bench, with_gate(bench, experiment_report(store, state)))
+    summary = with_gate(bench, experiment_report(store, state))
+    summary = with_grader_noise(bench, with_baseline(bench, summary))
     if path is None:
         return summary
     from fairtrial.app.plots.experiment import experiment_picture  # noqa: PLC0415  # rarely asked

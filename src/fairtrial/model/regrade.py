@@ -80,3 +80,16 @@ class GraderNoise:
     outputs: int
     flip_rate: float | None
     spread: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatedGrading:
+    """What grading the same outputs several times showed.
+
+    Attributes:
+        k: How often each output was to be graded.
+        noise: Of the verdict that all graders make together, then of each grader.
+    """
+
+    k: int
+    noise: tuple[GraderNoise, ...]

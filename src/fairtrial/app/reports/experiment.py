@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice
 from typing import ClassVar
 
@@ -18,6 +18,7 @@ from fairtrial.model.errors import ExitCode
 from fairtrial.model.experiment import ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
 from fairtrial.model.noise import ARMS
+from fairtrial.model.regrade import RepeatedGrading
 from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
@@ -45,6 +46,7 @@ class ExperimentReport:
         note: What is unusual about this report, if anything.
         gate: What the rules of its spec say; None when it has none.
         vs_baseline: What it fixed and broke against its baseline; None when nobody asked.
+        grader_noise: How much its graders differ with themselves; None when it was not measured.
     """
 
     schema: ClassVar[str] = "fairtrial.experiment/1"
@@ -61,6 +63,7 @@ class ExperimentReport:
     note: str | None = None
     gate: GateReport | None = None
     vs_baseline: AgainstBaseline | None = None
+    grader_noise: RepeatedGrading | None = None
 
     @property
     def exit_code(self) -> ExitCode:
@@ -86,6 +89,7 @@ class ExperimentReport:
             "next_steps": [{"command": c, "does": does} for c, does in self.next_steps],
             "note": self.note,
             "gate": None if self.gate is None else self.gate.facts(),
+            "grader_noise": None if self.grader_noise is None else asdict(self.grader_noise),
             "vs_baseline": None if self.vs_baseline is None else against_json(self.vs_baseline),
             "exit_code": self.exit_code,
         }

@@ -6,10 +6,11 @@ from rich.console import Console
 
 from fairtrial.app.reports.regrade import RegradeReport
 from fairtrial.cli.render.experiment import render_graders
+from fairtrial.cli.render.grader_noise import render_grader_noise
 from fairtrial.cli.render.lines import line, more, section
 from fairtrial.cli.render.words import counted, percent
 from fairtrial.model.experiment import Status
-from fairtrial.model.regrade import Flip, GraderNoise
+from fairtrial.model.regrade import Flip
 
 SHOWN = 20
 
@@ -30,7 +31,7 @@ def render(report: RegradeReport, console: Console) -> None:
     _flips(report, console)
     render_graders(report.experiment, console)
     _unable(report, console)
-    _noise(report, console)
+    render_grader_noise(report.noise, console)
     section(console, "Next")
     line(console, f"  see the new verdicts:  fairtrial exp show {new.experiment.id}")
 
@@ -63,22 +64,3 @@ def _unable(report: RegradeReport, console: Console) -> None:
             reason = f": {unable.reason}" if unable.reason else ""
             text = f"  {unable.grader}  {unable.missing:,} of {unable.total:,}{reason}"
             line(console, text, cut=True)
-
-
-def _noise(report: RegradeReport, console: Console) -> None:
-    if not report.noise:
-        return
-    section(console, "Noise of the graders alone: the same outputs, graded more than once")
-    for noise in report.noise:
-        name = "the verdict" if noise.grader is None else noise.grader
-        line(console, f"  {name}  {_in_words(noise)}")
-
-
-def _in_words(noise: GraderNoise) -> str:
-    if noise.fixed:
-        return "none: it always says the same of the same output"
-    if noise.flip_rate is None:
-        return "unknown: no output has a value from every round"
-    spread = "" if noise.spread is None else f", the value scatters by {noise.spread:.3f} (sd)"
-    outputs = counted(noise.outputs, "output")
-    return f"two rounds disagree on {percent(noise.flip_rate)} of outputs{spread} ({outputs})"

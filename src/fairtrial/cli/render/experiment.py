@@ -6,6 +6,7 @@ from rich.console import Console
 
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.cli.render.gate import render_gate
+from fairtrial.cli.render.grader_noise import render_grader_noise
 from fairtrial.cli.render.lines import line, more, section, table
 from fairtrial.cli.render.words import (
     counted,
@@ -43,6 +44,8 @@ def render_experiment(
     _against(report, console)
     _rate(report, console)
     render_graders(report, console)
+    if report.grader_noise is not None:
+        render_grader_noise(report.grader_noise.noise, console)
     _failures(report, console)
     _flaky(report, console)
     _problems(report, console)
