@@ -263,6 +263,27 @@ def test_a_client_that_leaves_cancels_the_upstream_and_the_call_is_kept(start: S
     assert body.response == b"first"
 
 
+def test_a_client_that_leaves_after_the_last_event_cancelled_nothing(start: Start) -> None:
+    events = b"".join(
+        b"event: %b\ndata: %b\n\n" % pair
+        for pair in (
+            (b"message_start", b'{"type":"message_start","message":{"model":"m","usage":{}}}'),
+            (b"message_delta", b'{"type":"message_delta","delta":{"stop_reason":"end_turn"}}'),
+            (b"message_stop", b'{"type":"message_stop"}'),
+        )
+    )
+    answer = STREAM + b"%x\r\n%b\r\n" % (len(events), events)
+    with RawUpstream([answer, RawUpstream.HANG]) as upstream:
+        proxy = start(upstream.url)
+        with socket.create_connection(("127.0.0.1", proxy.proxy.port), 10) as connection:
+            connection.sendall(post())
+            received = b""
+            while not received.endswith(b"}\n\n\r\n"):
+                received += connection.recv(65536)
+        call, _ = proxy.one()
+    assert (call.status, call.problem) == (200, None)
+
+
 def test_a_client_that_leaves_before_its_request_is_whole_is_kept_too(start: Start) -> None:
     with RawUpstream([OK]) as upstream:
         proxy = start(upstream.url)

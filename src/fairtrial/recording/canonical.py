@@ -21,6 +21,8 @@ _PER_RUN = frozenset(
     {"client_metadata", "metadata", "prompt_cache_key", "safety_identifier", "user"}
 )
 """Fields of a body that name the run or the user and never change an answer."""
+_PER_ITEM = frozenset({"id", "internal_chat_message_metadata_passthrough"})
+"""Fields of an item of a Responses input that say which answer it came from, and when."""
 _ID_FIELDS = frozenset({"tool_use_id", "call_id", "tool_call_id"})
 _ITEMS_WITH_IDS = frozenset({"tool_use", "server_tool_use"})
 
@@ -73,9 +75,9 @@ def canonical_content(content: dict[str, Any]) -> str:
     """Return the canonical form of a decoded request, whose secrets were taken out."""
     kept = {key: value for key, value in content.items() if key not in _PER_RUN}
     items = kept.get("input")
-    if isinstance(items, list):  # an item's id only says which answer it came from
+    if isinstance(items, list):
         kept["input"] = [
-            {key: part for key, part in item.items() if key != "id"}
+            {key: part for key, part in item.items() if key not in _PER_ITEM}
             if isinstance(item, dict)
             else item
             for item in items

@@ -17,13 +17,13 @@ from httptools import (
 from fairtrial.recording import admission
 from fairtrial.recording.answers import Refusal, refusal_bytes, served_bytes
 from fairtrial.recording.connecting import connect, reason
+from fairtrial.recording.exchange import CANCELLED
 from fairtrial.recording.turns import Shared, Turn
 from fairtrial.recording.upstream_side import UpstreamConnection
 
 LARGEST_HEAD = 64 * 1024
 MOST_UNSENT = 256 * 1024
 """Bytes of a request that wait for a connection before the client is read no further."""
-CANCELLED = "cancelled by the client"
 
 
 class ClientConnection(asyncio.Protocol):

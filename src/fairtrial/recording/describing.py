@@ -8,12 +8,14 @@ from typing import Any
 
 import msgspec
 
+from fairtrial.model.call import Api
 from fairtrial.model.recorded_call import CallBody, CallOwner, RecordedCall
 from fairtrial.model.task import Tokens
 from fairtrial.ports import Prices
 from fairtrial.recording.canonical import canonical_of_content
 from fairtrial.recording.content_codings import decoded
 from fairtrial.recording.exchange import (
+    CANCELLED,
     DescribedRequest,
     Exchange,
     Headers,
@@ -23,7 +25,8 @@ from fairtrial.recording.exchange import (
 from fairtrial.recording.identity import agent_of, session_of
 from fairtrial.recording.redaction import Redactor, credentials_of
 from fairtrial.recording.stream_redaction import without_secrets
-from fairtrial.wire.apis import api_of, usage_of
+from fairtrial.wire.apis import api_of, read_stream, usage_of
+from fairtrial.wire.failures import FailedAnswerError, MalformedAnswerError
 
 CODED = "x-fairtrial-coded"
 """Added to stored headers when a body could not be decoded: the coding that is left on it."""
@@ -102,7 +105,7 @@ class Describer:
             upstream=exchange.upstream,
             model=request.model,
             status=exchange.status,
-            problem=exchange.problem,
+            problem=_problem(exchange, request.api, body.response),
             streamed=streamed,
             started_at=exchange.started_at,
             first_byte_s=None if first is None else max(0.0, first - exchange.started),
@@ -152,6 +155,20 @@ def _object(body: bytes) -> dict[str, Any] | None:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     return content if isinstance(content, dict) else None
+
+
+def _problem(exchange: Exchange, api: Api | None, response: bytes) -> str | None:
+    """Return why an answer is not whole.
+
+    A client may leave once it has read the last event of a stream, before the end of the bytes.
+    """
+    if exchange.problem == CANCELLED and api is not None and _is_stream(exchange):
+        try:
+            read_stream(api, response)
+        except (FailedAnswerError, MalformedAnswerError):
+            return CANCELLED
+        return None
+    return exchange.problem
 
 
 def _answered(status: int | None) -> bool:

@@ -14,6 +14,9 @@ Headers: TypeAlias = list[tuple[bytes, bytes]]
 SESSION_HEADER = b"x-fairtrial-session"
 """A client may say with it which session its calls belong to; it is not passed on."""
 
+CANCELLED = "cancelled by the client"
+"""The problem of a call whose client left."""
+
 LARGEST_KEPT = 64 * 1024 * 1024
 """Bytes of one body that are kept; all of it is passed on."""
 
