@@ -32,6 +32,7 @@ _NETWORK: Final = re.compile(
     r"|ECONN\w+|ENOTFOUND|EAI_AGAIN|socket|certificate",
     re.IGNORECASE,
 )
+_OTHER_RELEASE: Final = re.compile(r"unknown option|unexpected argument", re.IGNORECASE)
 _STATUS: Final = re.compile(r"(?:status|API Error:?)[: ]+\(?(\d{3})\b")
 
 
@@ -46,6 +47,8 @@ def trouble(kind: str, words: str, status: int | None = None) -> InfraError | Pr
     if status is None and (found := _STATUS.search(words)):
         status = int(found[1])
     said = f"{kind}: {excerpt(words)}"
+    if _OTHER_RELEASE.search(words):
+        return ProviderError(f"{said}; install the newest release of the program")
     if _SPENT.search(words) and _NOT_SPENT not in words:
         return InfraError(_with_reset(said, words), kind="quota")
     infra = _by_status(status) or (_by_words(words) if status is None else None)

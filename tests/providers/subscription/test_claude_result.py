@@ -219,6 +219,7 @@ def test_a_signal_that_kills_it(lab: Lab) -> None:
     "words",
     [
         "Error: --json-schema is not a valid JSON Schema: data/type must be equal",
+        "error: unknown option '--system-prompt-file'",
         "Error: piped stdin input exceeds 10MB. Pass large content as a file path",
     ],
 )
