@@ -133,6 +133,30 @@ def test_a_measured_noise_floor_is_part_of_every_export(pair: Command, folder: P
     assert "- Unchanged, two runs of this size differ by 0.0 points (one sd), as exp aa" in comment
 
 
+def test_pictures_of_one_experiment_name_the_noise_floor_of_what_it_ran(
+    fairtrial: Command, numbers: str, folder: Path
+) -> None:
+    (folder / "agent.py").write_text(
+        "import json, sys\n"
+        "case = json.load(sys.stdin)\n"
+        'flips = case["input"] % 2 and case["trial"] % 2\n'
+        'print(json.dumps({"output": "no" if flips else str(case["input"])}))\n'
+    )
+    task = {"kind": "command", "command": ["python3", "agent.py"], "envelope": True}
+    words = ("-d", numbers, "--task", json.dumps(task), *EXACT, "--trials", "2")
+    assert fairtrial("exp", "run", *words, "--name", "run").code == 0
+    show = ("exp", "show", "run", "--plot", "p.svg")
+    assert fairtrial(*show).code == 0
+    assert "exp aa" not in (folder / "p.svg").read_text(encoding="utf-8")
+    source = fairtrial("exp", "aa", *words, "--name", "aa", "--json").json["experiments"][0]
+    for command in (show, ("exp", "regrade", "run", "--plot", "p.svg")):
+        assert fairtrial(*command).code == 0
+        text = " ".join((folder / "p.svg").read_text(encoding="utf-8").split())
+        assert "differ by" in text, command
+        assert source in text
+        assert "shaded" in text
+
+
 def test_measurements_are_drawn_from_the_store_too(fairtrial: Command, folder: Path) -> None:
     measured = ("--arm", "a=true", "--arm", "b=true", "--pairs", "2")
     assert fairtrial("exp", "metrics", *measured).code == 0

@@ -108,7 +108,4 @@ def _notes(report: ComparisonReport) -> Sequence[str]:
 def _noise(report: ComparisonReport) -> Sequence[str]:
     if report.floor is None or report.floor_sd is None:
         return ()
-    source = " and ".join(report.floor.experiments)
-    sd = 100 * report.floor_sd
-    measured = f"as exp aa measured ({source})"
-    return (f"Unchanged, two runs of this size differ by {sd:.1f} points (one sd), {measured}.",)
+    return (report.floor.sentence(report.floor_sd),)

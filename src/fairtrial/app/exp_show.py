@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from fairtrial.app.against_baseline import with_baseline
 from fairtrial.app.bench import Bench
 from fairtrial.app.grader_noises import with_grader_noise
+from fairtrial.app.noise_floors import floor_of
 from fairtrial.app.picturing import checked_plot, pictured, pictured_metrics
 from fairtrial.app.release_gate import with_gate
 from fairtrial.app.reports.accompanied import AccompaniedReport
@@ -64,4 +65,6 @@ def _summary(
         return summary
     from fairtrial.app.plots.experiment import experiment_picture  # noqa: PLC0415  # rarely asked
 
-    return pictured(summary, experiment_picture(store, summary), path)
+    return pictured(
+        summary, experiment_picture(store, summary, floor_of(bench, state.experiment)), path
+    )

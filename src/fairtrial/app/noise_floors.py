@@ -39,6 +39,12 @@ def noise_floor_of(bench: Bench, key: str) -> StoredFloor | None:
     return StoredFloor(floor, tuple(stored["experiments"]), measured_at)
 
 
+def floor_of(bench: Bench, experiment: Experiment) -> StoredFloor | None:
+    """Return the noise floor of an experiment's configuration; None when it has several."""
+    keys = {config_key(experiment, arm) for arm in experiment.arms}
+    return noise_floor_of(bench, keys.pop()) if len(keys) == 1 else None
+
+
 def floor_of_either(bench: Bench, a: ChosenArm, b: ChosenArm) -> StoredFloor | None:
     """Return the noise floor of the baseline's configuration, else of the candidate's."""
     return noise_floor_of(bench, config_key(a.experiment, a.arm)) or noise_floor_of(

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.noise_floors import floor_of
 from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.document import DocumentReport, document
 from fairtrial.app.reports.experiment import experiment_report
@@ -74,7 +75,9 @@ def pictured_experiment(
 
     store = bench.store.experiments
     summary = experiment_report(store, store.find(experiment_id))
-    return pictured(report, experiment_picture(store, summary), path)
+    return pictured(
+        report, experiment_picture(store, summary, floor_of(bench, summary.state.experiment)), path
+    )
 
 
 def written(drawing: Drawing, path: Path) -> DocumentReport:

@@ -78,3 +78,11 @@ class StoredFloor:
     def sd_at(self, cases: int, trials: int) -> float:
         """Return the standard deviation of B less A at a size, when nothing changes."""
         return math.sqrt(2.0 * self.floor.within / (cases * trials))
+
+    def sentence(self, sd: float) -> str:
+        """Return how far two unchanged runs differ by luck, and where that was measured."""
+        source = " and ".join(self.experiments)
+        return (
+            f"Unchanged, two runs of this size differ by {100 * sd:.1f} points (one sd), "
+            f"as exp aa measured ({source})."
+        )

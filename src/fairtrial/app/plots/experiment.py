@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import pairwise
 
 from fairtrial.app.reports.experiment import ExperimentReport
@@ -11,7 +12,9 @@ from fairtrial.interchange.experiment_exports.export import headline, percent
 from fairtrial.interchange.pictures.axis import Axis
 from fairtrial.interchange.pictures.forest import Line, Panel, forest
 from fairtrial.interchange.pictures.histogram import Bar, add_histogram
+from fairtrial.interchange.pictures.of_comparison import TWO_SIDED_95
 from fairtrial.interchange.pictures.svg import Drawing
+from fairtrial.model.noise import StoredFloor
 from fairtrial.model.row import Row
 from fairtrial.ports import ExperimentStore, RowQuery
 
@@ -21,13 +24,22 @@ _BROAD_BARS = 10
 _SHARES = Axis(0.0, 1.0, [(v / 4, f"{25 * v} %") for v in range(5)])
 
 
-def experiment_picture(store: ExperimentStore, report: ExperimentReport) -> Drawing:
-    """Draw an experiment; its rows are read page by page."""
+def experiment_picture(
+    store: ExperimentStore, report: ExperimentReport, floor: StoredFloor | None = None
+) -> Drawing:
+    """Draw an experiment; its rows are read page by page.
+
+    Args:
+        store: Where they are.
+        report: The experiment.
+        floor: The noise floor that was measured for its configuration, if any.
+    """
     experiment = report.state.experiment
-    panels = [Panel("Pass rate over cases", [_rate(report)], _SHARES, None)]
+    panels = [_rates(report, floor)]
     if report.graders:
         panels.append(Panel("Share that each grader passed", _graders(report), _SHARES, None))
-    drawing = forest(experiment.name, headline(report.pass_rate), panels)
+    subtitle = " ".join((headline(report.pass_rate), *_noise(report, floor)))
+    drawing = forest(experiment.name, subtitle, panels)
     scores = Counter(
         round(row.score_sum / row.scored, 9)
         for row in _rows(store, experiment.id)
@@ -43,6 +55,25 @@ def experiment_picture(store: ExperimentStore, report: ExperimentReport) -> Draw
             unit,
         )
     return drawing
+
+
+def _rates(report: ExperimentReport, floor: StoredFloor | None) -> Panel:
+    rate, sd = report.pass_rate.estimate, _sd(report, floor)
+    panel = Panel("Pass rate over cases", [_rate(report)], _SHARES, None)
+    if rate is None or not sd:
+        return panel
+    title = f"{panel.title}; shaded: where 95 % of unchanged runs of this size come out"
+    return replace(panel, title=title, mark=rate, band=TWO_SIDED_95 * sd)
+
+
+def _sd(report: ExperimentReport, floor: StoredFloor | None) -> float | None:
+    n = report.pass_rate.n
+    return floor.sd_at(n, report.state.experiment.trials) if floor is not None and n else None
+
+
+def _noise(report: ExperimentReport, floor: StoredFloor | None) -> tuple[str, ...]:
+    sd = _sd(report, floor)
+    return () if floor is None or sd is None else (floor.sentence(sd),)
 
 
 def _rate(report: ExperimentReport) -> Line:

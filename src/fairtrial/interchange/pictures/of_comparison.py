@@ -18,7 +18,7 @@ COLOURS = {
     Direction.INCONCLUSIVE: "unclear",
 }
 _FEWEST_BARS = 3
-_TWO_SIDED_95 = 1.959964
+TWO_SIDED_95 = 1.959964
 
 
 def comparison_picture(found: Comparison, noise_sd: float | None = None) -> Drawing:
@@ -57,7 +57,7 @@ def panels(found: Comparison, noise_sd: float | None = None) -> list[Panel]:
     overall = Slice("", "all cases", found.delta)
     slices = sorted(found.slices, key=lambda part: -part.delta.n)
     shown = slices[:MOST_ROWS]
-    band = None if not noise_sd else _TWO_SIDED_95 * noise_sd
+    band = None if not noise_sd else TWO_SIDED_95 * noise_sd
     reach = max(_reach([overall]), _reach(shown), band or 0.0)
     level = f"{100 * found.delta.level:g} % interval"
     first = _panel(f"Pass rate, B − A in percentage points, {level}", [overall], reach)
