@@ -113,6 +113,9 @@ COMMANDS = (
     "exp compare down again",
     "exp regrade d --name regraded",
     "exp regrade d -g random.json --k 2 --name regraded",
+    "grader calibrate one-output.json --labels people-a.jsonl -e d",
+    "grader calibrate one-output.json --labels people-a.jsonl -e d --split all",
+    "grader check one-output.json -n 1",
     "exp run gated.json",
     "exp aa spec.json --name twice",
     "exp aa d again",
@@ -175,6 +178,8 @@ def prepare_opinions(terminal: Terminal) -> None:
     for name in ("one", "two"):
         judge = {"kind": "pairwise", "name": name, "rubric": "better", "provider": "fake"}
         terminal.write(f"{name}.json", json.dumps(judge))
+    judge = {"kind": "judge", "rubric": "It is right.", "provider": "fake", "samples": 2}
+    terminal.write("one-output.json", json.dumps(judge))
     winners = [{"caseId": "flaky", "winner": "b"}, {"caseId": "crash", "winner": "a"}]
     terminal.write("winners.jsonl", json.dumps(winners))
     for arm, value in (("a", "pass"), ("b", "fail")):

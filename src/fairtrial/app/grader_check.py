@@ -32,7 +32,7 @@ def grader_check(bench: Bench, request: Request) -> CanaryReport:
     best = _best_verdicts(grader)
     planned: list[tuple[int, Canary]] = []
     for number, subject in enumerate(sources):
-        foreign = _foreign(sources, number)
+        foreign = _foreign(subject, built_in() if arm is None else sources)
         planned += [(number, canary) for canary in canaries(subject, foreign, best)]
     scores = graded(
         bench,
@@ -72,11 +72,10 @@ def _failed(bench: Bench, arm: ChosenArm, n: int) -> Sequence[Subject]:
     return subjects
 
 
-def _foreign(sources: Sequence[Subject], number: int) -> object:
-    """Return the output of the next case that has another one; None when there is none."""
-    mine = sources[number]
-    others = (*sources[number + 1 :], *sources[:number])
-    return next((o.output for o in others if o.output not in (mine.output, None, "")), None)
+def _foreign(mine: Subject, pool: Sequence[Subject]) -> object:
+    """Return the output of the first other case that has another one; None when there is none."""
+    others = (other.output for other in pool if other.case.key != mine.case.key)
+    return next((output for output in others if output not in (mine.output, None, "")), None)
 
 
 def _best_verdicts(grader: TriedGrader) -> tuple[str, ...]:
