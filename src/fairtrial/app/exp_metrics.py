@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import secrets
 from collections.abc import Sequence
 
 from ulid import ULID
@@ -17,6 +16,7 @@ from fairtrial.app.provenance import provenance
 from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.metrics import MetricsReport, metrics_report
 from fairtrial.app.requests.exp_metrics import Request
+from fairtrial.app.seeds import seed_or_drawn
 from fairtrial.engine.pairs import PairedPlan
 from fairtrial.engine.plan import Arm, Policy
 from fairtrial.engine.run import Due, Machinery, World, run
@@ -132,7 +132,7 @@ def _plan(bench: Bench, request: Request, arms: Sequence[MetricArm]) -> PairedPl
         arms=tuple(Arm(arm.name, arm.task) for arm in arms),
         graders=(),
         trials=1,
-        seed=secrets.randbelow(2**31) if request.seed is None else request.seed,
+        seed=seed_or_drawn(request.seed),
         policy=Policy(concurrency=1, retries=0, stop_after_infra=0),
     )
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 from fairtrial.app.bench import Bench
 from fairtrial.app.gate_rules import gate_rules
 from fairtrial.app.requests.exp_run import Request, Selection
+from fairtrial.app.seeds import seed_or_drawn
 from fairtrial.app.settling import settled_graders, settled_task
 from fairtrial.engine.plan import Arm, Plan, Policy, stored_policy
 from fairtrial.engine.selection import Criteria, select, split_names
@@ -52,7 +52,7 @@ def plan_of(bench: Bench, request: Request, arms: Sequence[str] = (MAIN_ARM,)) -
     )
     gate_rules(request.gate, f"{where}: gate", [grader.name for grader in graders])
     dataset = bench.store.datasets.version(request.dataset)
-    seed = secrets.randbelow(2**31) if request.seed is None else request.seed
+    seed = seed_or_drawn(request.seed)
     cases = _selected(bench, dataset, request)
     rehearse_task(task, lambda: _whole(bench, dataset, cases[0]), folder, task_where)
     return Plan(
