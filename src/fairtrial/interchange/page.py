@@ -17,10 +17,13 @@ _SENTENCE_CHARACTERS = 2_000
 def environment_of(*packages: str) -> jinja2.Environment:
     """Return an environment with the templates of packages of `interchange`, escaping all text.
 
+    `frame.html`, which the pages extend with their title and their main part, is there too.
+
     Filters: `line` (one line, cut short), `sentence` (the same, of any sensible length) and
     `case_option` (the option of a command line that names a case).
     """
-    loaders = [jinja2.PackageLoader(f"fairtrial.interchange.{package}") for package in packages]
+    folders = ["fairtrial.interchange", *(f"fairtrial.interchange.{name}" for name in packages)]
+    loaders = [jinja2.PackageLoader(folder) for folder in folders]
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader(loaders),
         autoescape=True,
