@@ -137,6 +137,8 @@ COMMANDS = (
     "exp status d",
     "exp export d --to html -o d.html",
     "exp schema -o schema.json",
+    "cache show",
+    "cache prune --older-than 30d",
     "demo",
     "doctor",
     "exp show no-such-experiment",

@@ -160,7 +160,7 @@ def _more_money(state: ExperimentState) -> str:
         return ""
     whole = expected_cost(state)
     enough = 2 * limit if whole is None or whole <= limit else 1.1 * whole
-    return f" --max-cost {enough:.2g}"
+    return f" --max-cost {float(f'{enough:.2g}'):g}"
 
 
 def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple[str, str]]:
