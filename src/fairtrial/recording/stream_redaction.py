@@ -33,12 +33,91 @@ class _Piece:
         return text.encode("utf-8", "surrogatepass")
 
 
+class _Call(msgspec.Struct):
+    index: Any = None
+    function: dict[str, Any] | None = None
+
+
+class _Delta(msgspec.Struct):
+    text: str | None = None
+    partial_json: str | None = None
+    thinking: str | None = None
+    content: str | None = None
+    arguments: str | None = None
+    reasoning_content: str | None = None
+    input: str | None = None
+    tool_calls: list[_Call] | None = None
+
+
+class _Choice(msgspec.Struct):
+    index: Any = None
+    delta: _Delta | None = None
+
+
+class _Event(msgspec.Struct):
+    type: Any = None
+    index: Any = None
+    item_id: Any = None
+    output_index: Any = None
+    content_index: Any = None
+    delta: _Delta | str | None = None
+    choices: list[_Choice] | None = None
+
+
+_READ = msgspec.json.Decoder(_Event)
+
+
 def without_secrets(stream: bytes, redactor: Redactor, credentials: Iterable[bytes] = ()) -> bytes:
     """Return an event stream without secrets, also those spread over several events.
 
     Events without one stay as they are, byte by byte.
     """
-    lines = redactor.body(stream, credentials).split(b"\n")
+    stream = redactor.body(stream, credentials)
+    lines = stream.split(b"\n")
+    texts: dict[tuple[Any, ...], list[str]] = {}
+    for line in lines:
+        if line.startswith(_DATA):
+            _gather(line, texts)
+    if any(redactor.spans(_joined(pieces), credentials) for pieces in texts.values()):
+        return _rewritten(lines, redactor, credentials)
+    return stream
+
+
+def _gather(line: bytes, texts: dict[tuple[Any, ...], list[str]]) -> None:
+    """Add the pieces of text in an event; as `_pieces`, without holding on to the event."""
+    try:
+        event = _READ.decode(line[len(_DATA) :])
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return
+    delta = event.delta
+    if isinstance(delta, str):
+        name = (event.type, event.item_id, event.output_index, event.content_index)
+        texts.setdefault(name, []).append(delta)
+    elif delta is not None:
+        _gather_delta((event.type, event.index), delta, texts)
+    for choice in event.choices or ():
+        if choice.delta is not None:
+            _gather_delta(("choice", choice.index), choice.delta, texts)
+
+
+def _gather_delta(
+    name: tuple[Any, ...], delta: _Delta, texts: dict[tuple[Any, ...], list[str]]
+) -> None:
+    for key in _PIECES:
+        piece = getattr(delta, key)
+        if piece:
+            texts.setdefault((*name, key), []).append(piece)
+    for call in delta.tool_calls or ():
+        arguments = (call.function or {}).get("arguments")
+        if isinstance(arguments, str):
+            texts.setdefault((*name, call.index, "call"), []).append(arguments)
+
+
+def _joined(pieces: list[str]) -> bytes:
+    return "".join(pieces).encode("utf-8", "surrogatepass")
+
+
+def _rewritten(lines: list[bytes], redactor: Redactor, credentials: Iterable[bytes]) -> bytes:
     documents: dict[int, Any] = {}
     texts: dict[tuple[Any, ...], list[_Piece]] = {}
     for number, line in enumerate(lines):

@@ -23,6 +23,7 @@ from fairtrial.store.tables import TOKEN_PARTS, call_piece, model_call, model_ca
 _ID_PREFIX = "call_"
 _LATEST = "latest"
 _REQUEST, _RESPONSE = 0, 1
+_REFS_AT_ONCE = 500
 _FIRST_ERROR = 400
 _LISTING = "`fairtrial calls list` shows the newest"
 
@@ -48,7 +49,7 @@ class SqlCallStore:
         with self._database.read() as connection:
             packed = self._pieces.prepared(connection, pieces)
         with self._database.write() as connection:
-            numbers = [_insert(connection, call) for call, _ in calls]
+            numbers = _insert(connection, [call for call, _ in calls])
             ids = self._pieces.add(connection, pieces, packed)
             rows = [
                 {"call_id": numbers[at], "part": part, "position": place, "piece_id": ids[digest]}
@@ -176,12 +177,23 @@ def _pairs(headers: Sequence[Sequence[str]]) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in headers)
 
 
-def _insert(connection: Connection, call: RecordedCall) -> int:
+def _insert(connection: Connection, calls: Sequence[RecordedCall]) -> list[int]:
+    """Return the numbers that calls got in their table, in order."""
+    if not calls:
+        return []
+    refs = [call.id for call in calls]
     try:
-        inserted = model_call.insert().values(_columns(call)).returning(model_call.c.id)
-        return int(connection.execute(inserted).scalar_one())
+        connection.execute(model_call.insert(), [_columns(call) for call in calls])
     except IntegrityError as error:
-        raise StoreError(f"there is a call {call.id} already") from error
+        raise StoreError(f"a call of these is on record already: {', '.join(refs)}") from error
+    known: dict[str, int] = {}
+    for at in range(0, len(refs), _REFS_AT_ONCE):
+        page = refs[at : at + _REFS_AT_ONCE]
+        found = connection.execute(
+            select(model_call.c.ref, model_call.c.id).where(model_call.c.ref.in_(page))
+        )
+        known.update((row.ref, row.id) for row in found)
+    return [known[ref] for ref in refs]
 
 
 def _columns(call: RecordedCall) -> dict[str, Any]:
