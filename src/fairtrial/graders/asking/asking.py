@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from fairtrial.engine.retry import tries_allowed, wait_before
+from fairtrial.graders.json_values import read_json
 from fairtrial.model.call import Message, ModelCall, ModelReply, StopReason
 from fairtrial.model.errors import GraderError, InfraError
+from fairtrial.model.json import Json
+from fairtrial.model.wording import shown
 from fairtrial.ports import Clock, Provider
 
 A = TypeVar("A")
@@ -19,6 +22,19 @@ REASON_LENGTH = 2_000
 """How many characters of a model's reason are kept."""
 _SHOWN_OF_AN_ANSWER = 20_000
 """How many characters of an answer that cannot be used the model is shown again."""
+
+
+class UnusableAnswerError(GraderError):
+    """An answer that cannot be used.
+
+    Attributes:
+        told: What is wrong with it, in our words alone: the model is told this, and an answer may
+            hold what an output had it say.
+    """
+
+    def __init__(self, told: str, got: str | None = None) -> None:
+        super().__init__(told if got is None else f"{told} but {got}")
+        self.told = told
 
 
 @dataclass
@@ -70,7 +86,7 @@ class Asking:
 
         Args:
             call: The question.
-            read: Reads a reply; raises `GraderError` when it cannot be used.
+            read: Reads a reply; raises `UnusableAnswerError` when it cannot be used.
             form: What an answer looks like, for the second question.
             bill: What the calls are put on.
 
@@ -82,11 +98,11 @@ class Asking:
         reply = await self._reply(call, bill)
         try:
             return read(reply)
-        except GraderError as error:
-            repaired = await self._reply(_again(call, reply, f"{error}", form), bill)
+        except UnusableAnswerError as error:
+            repaired = await self._reply(_again(call, reply, error.told, form), bill)
             try:
                 return read(repaired)
-            except GraderError as second:
+            except UnusableAnswerError as second:
                 raise GraderError(f"answered off its menu twice: {second}") from None
 
     async def _reply(self, call: ModelCall, bill: Bill) -> ModelReply:
@@ -114,13 +130,32 @@ def whole_text(reply: ModelReply, max_tokens: int) -> str:
     """Return the words of a reply that is a whole answer.
 
     Raises:
-        GraderError: the model refused, or its answer was cut.
+        UnusableAnswerError: the model refused, or its answer was cut.
     """
     if reply.stop is StopReason.REFUSAL:
-        raise GraderError("it refused to judge")
+        raise UnusableAnswerError("it refused to judge")
     if reply.stop is StopReason.LENGTH:
-        raise GraderError(f"its answer was cut at {max_tokens} tokens")
+        raise UnusableAnswerError(f"its answer was cut at {max_tokens} tokens")
     return reply.text
+
+
+def json_object(reply: ModelReply, keys: Sequence[str], max_tokens: int) -> dict[str, Json]:
+    """Return the JSON object of a reply, whose keys stand in an order.
+
+    Raises:
+        UnusableAnswerError: it holds anything else.
+    """
+    text = whole_text(reply, max_tokens)
+    try:
+        value = read_json(text)
+    except GraderError as error:
+        raise UnusableAnswerError(str(error)) from None
+    except ValueError:
+        raise UnusableAnswerError("no JSON object", shown(text)) from None
+    if not isinstance(value, dict) or list(value) != list(keys):
+        order = " and then a ".join(keys)
+        raise UnusableAnswerError(f"no object of a {order}", shown(value))
+    return value
 
 
 def _again(call: ModelCall, reply: ModelReply, problem: str, form: str) -> ModelCall:

@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fairtrial.graders.asking.asking import whole_text
+from fairtrial.graders.asking.asking import UnusableAnswerError, json_object
 from fairtrial.graders.asking.fences import fenced
-from fairtrial.graders.json_values import read_json
 from fairtrial.graders.judge.options import Menu, Part
 from fairtrial.model.call import Message, ModelCall, ModelReply
-from fairtrial.model.errors import GraderError
 from fairtrial.model.grader import Subject
 from fairtrial.model.json import Json
 from fairtrial.model.wording import shown
@@ -83,15 +81,9 @@ def read_answer(reply: ModelReply, menu: Menu, max_tokens: int) -> Answer:
     """Return what a judge answers.
 
     Raises:
-        GraderError: the answer is off the menu.
+        UnusableAnswerError: the answer is off the menu.
     """
-    text = whole_text(reply, max_tokens)
-    try:
-        value = read_json(text)
-    except ValueError:
-        raise GraderError(f"no JSON object but {shown(text)}") from None
-    if not isinstance(value, dict) or list(value) != ["reason", menu.key]:
-        raise GraderError(f"no object of a reason and then a {menu.key} but {shown(value)}")
+    value = json_object(reply, ("reason", menu.key), max_tokens)
     reason, verdict = value["reason"], value[menu.key]
     if menu.choices is None:
         score = _score(verdict)
@@ -99,16 +91,16 @@ def read_answer(reply: ModelReply, menu: Menu, max_tokens: int) -> Answer:
     else:
         if not isinstance(verdict, str) or verdict not in menu.choices:
             names = ", ".join(menu.choices)
-            raise GraderError(f"its choice is {shown(verdict)}, not one of {names}")
+            raise UnusableAnswerError(f"its choice is none of {names}", shown(verdict))
         score, said = menu.choices[verdict], verdict
     if not isinstance(reason, str) or not reason.strip():
-        raise GraderError("it gives no reason")
+        raise UnusableAnswerError("it gives no reason")
     return Answer(score, said, reason.strip())
 
 
 def _score(value: Json) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
-        raise GraderError(f"its score is {shown(value)}, not a number from 0 to 1")
+        raise UnusableAnswerError("its score is no number from 0 to 1", shown(value))
     return float(value)
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Final, Literal, TypeAlias
 
-from fairtrial.graders.asking.asking import whole_text
+from fairtrial.graders.asking.asking import UnusableAnswerError, json_object
 from fairtrial.graders.asking.fences import fenced
-from fairtrial.graders.json_values import read_json
 from fairtrial.model.call import Message, ModelCall, ModelReply
-from fairtrial.model.errors import GraderError
 from fairtrial.model.json import Json
 from fairtrial.model.pairwise import PairwiseSpec
 from fairtrial.model.wording import shown
@@ -77,18 +75,12 @@ def read_answer(reply: ModelReply, max_tokens: int) -> tuple[Slot, str]:
     """Return the slot that an answer prefers, and its reason.
 
     Raises:
-        GraderError: the answer is off the menu.
+        UnusableAnswerError: the answer is off the menu.
     """
-    text = whole_text(reply, max_tokens)
-    try:
-        value = read_json(text)
-    except ValueError:
-        raise GraderError(f"no JSON object but {shown(text)}") from None
-    if not isinstance(value, dict) or list(value) != ["reason", "winner"]:
-        raise GraderError(f"no object of a reason and then a winner but {shown(value)}")
+    value = json_object(reply, ("reason", "winner"), max_tokens)
     reason, winner = value["reason"], value["winner"]
     if winner not in MENU:
-        raise GraderError(f"its winner is {shown(winner)}, not first, second or tie")
+        raise UnusableAnswerError("its winner is none of first, second and tie", shown(winner))
     if not isinstance(reason, str) or not reason.strip():
-        raise GraderError("it gives no reason")
+        raise UnusableAnswerError("it gives no reason")
     return winner, reason
