@@ -6,15 +6,18 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from itertools import dropwhile, islice, tee
+from typing import TYPE_CHECKING
 
 from fairtrial.analysis.baseline import choose_baseline
 from fairtrial.analysis.comparing.comparability import Input, why_no_flips
 from fairtrial.app.baselines import earlier, project_baseline
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm
-from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.model.baseline import AgainstBaseline
 from fairtrial.model.experiment import ExperimentState
+
+if TYPE_CHECKING:
+    from fairtrial.app.reports.experiment import ExperimentReport
 
 _LOOKED_AT = 100
 """Older experiments of its dataset among which a list looks for an experiment's baseline."""
