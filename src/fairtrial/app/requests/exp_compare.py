@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from fairtrial.app.caching_options import Caching
 from fairtrial.app.file_options import Document, Plot
 from fairtrial.app.judging_options import HumanLabels, Judges
-from fairtrial.app.requests.caching import Caching
 from fairtrial.schema.fields import group, option
 
 

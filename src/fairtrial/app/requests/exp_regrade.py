@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar
 
 from msgspec import Meta
 
+from fairtrial.app.caching_options import Caching
 from fairtrial.app.file_options import Plot
-from fairtrial.app.requests.caching import Caching
 from fairtrial.schema.fields import JSON_OR_FILE, group, option
 
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta
 
-from fairtrial.app.requests.caching import Caching
+from fairtrial.app.caching_options import Caching
 from fairtrial.schema.fields import JSON_OR_FILE, group, option
 
 NEWEST = "newest"
