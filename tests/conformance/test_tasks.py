@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 import os
 import sys
 from collections.abc import AsyncIterator, Mapping
@@ -133,6 +134,46 @@ class TestHttpEnvelope(TestHttp):
     envelope = True
 
 
+class TestPrompt(TaskContract):
+    @asynccontextmanager
+    async def task(self, behaviour: Behaviour, folder: Path) -> AsyncIterator[Task]:
+        async with _model(behaviour) as url:
+            provider = {"kind": "openai", "api": "chat", "base_url": url, "stream": False}
+            spec = {
+                "kind": "prompt",
+                "template": "{{ input | tojson }}",
+                "provider": provider,
+                "model": "m",
+                "output": "json",
+            }
+            async with _opened(spec, folder) as task:
+                yield task
+
+
+@asynccontextmanager
+async def _model(behaviour: Behaviour) -> AsyncIterator[str]:
+    """Serve a model that answers with what it was asked."""
+
+    async def answer(request: web.Request) -> web.Response:
+        told = await request.json()
+        words = told["messages"][-1]["content"]
+        match behaviour:
+            case Behaviour.FAIL:
+                return web.json_response({"error": {"message": "broken on purpose"}}, status=422)
+            case Behaviour.LINGER:
+                await _linger(Path(json.loads(words)))
+            case Behaviour.REVEAL:
+                words = json.dumps([told, dict(request.headers), str(request.url)])
+        message = {"role": "assistant", "content": words}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        return web.json_response({"id": "c", "model": "m", "choices": [choice], "usage": {}})
+
+    app = web.Application(client_max_size=2**24)
+    app.router.add_post("/v1/chat/completions", answer)
+    async with _running(app) as address:
+        yield f"{address}v1"
+
+
 @asynccontextmanager
 async def _served(behaviour: Behaviour, *, envelope: bool) -> AsyncIterator[str]:
     async def answer(request: web.Request) -> web.Response:
@@ -149,6 +190,12 @@ async def _served(behaviour: Behaviour, *, envelope: bool) -> AsyncIterator[str]
 
     app = web.Application()
     app.router.add_post("/", answer)
+    async with _running(app) as address:
+        yield address
+
+
+@asynccontextmanager
+async def _running(app: web.Application) -> AsyncIterator[str]:
     runner = web.AppRunner(app, handler_cancellation=True, shutdown_timeout=0.1)
     await runner.setup()
     try:

@@ -29,11 +29,13 @@ LIVE_EVERY_S = 0.1
 def watched(bench: Bench) -> Iterator[Bench]:
     """Show the events of a run on standard error while the block runs."""
     progress = Progress()
+    told: set[str] = set()
 
     def see(event: Event) -> None:
         if isinstance(event, RunStarted | JudgingStarted):
             garbage.resume()
-        elif isinstance(event, Noted):
+        elif isinstance(event, Noted) and event.text not in told:
+            told.add(event.text)
             streams.tell(f"{harmless(event.text)}\n")
         progress.see(event)
 

@@ -11,9 +11,6 @@ from fairtrial.model.json import Json
 from fairtrial.model.pairwise import PairwiseSpec
 from fairtrial.model.wording import shown
 
-VERSION: Final = 1
-"""Grows with every change to what is asked: answers to another question are not kept."""
-
 Slot: TypeAlias = Literal["first", "second", "tie"]
 MENU: Final = ("first", "second", "tie")
 
