@@ -6,7 +6,7 @@ import contextlib
 import io
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -14,6 +14,8 @@ from tests.docs.conftest import ROOT, Terminal
 
 from fairtrial.app.verbs import VERBS
 from fairtrial.cli.main import main
+from fairtrial.model.call import ToolUse
+from fairtrial.testing.model_server import ModelServer, ScriptedAnswer
 
 PAGE = (ROOT / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
 SIMPLE: Mapping[str, tuple[type, ...]] = {
@@ -137,6 +139,13 @@ COMMANDS = (
     "exp status d",
     "exp export d --to html -o d.html",
     "exp schema -o schema.json",
+    "proxy -- python3 calls.py",
+    "calls list -n 1",
+    "calls list",
+    "calls show latest#1",
+    "calls show latest#2",
+    "calls show latest#2 --body events",
+    "calls show latest#3",
     "cache show",
     "cache prune --older-than 30d",
     "demo",
@@ -146,9 +155,33 @@ COMMANDS = (
 )
 
 
+CALLS = """
+import json, os, urllib.error, urllib.request
+base = os.environ["ANTHROPIC_BASE_URL"]
+body = {"model": "claude-sonnet-5-5", "max_tokens": 9, "system": "Be kind.",
+        "tools": [{"name": "look", "input_schema": {"type": "object"}}],
+        "messages": [
+            {"role": "user", "content": "Look."},
+            {"role": "assistant", "content": [
+                {"type": "tool_use", "id": "t1", "name": "look", "input": {}}]},
+            {"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "content": "seen"}]}]}
+for stream in (False, True):
+    data = json.dumps({**body, "stream": stream}).encode()
+    headers = {"content-type": "application/json"}
+    urllib.request.urlopen(urllib.request.Request(base + "/v1/messages", data, headers)).read()
+urllib.request.urlopen(base + "/v1/models").read()
+try:
+    urllib.request.urlopen(base + "/nothing")
+except urllib.error.HTTPError as error:
+    error.close()
+"""
+
+
 def prepare(terminal: Terminal) -> None:
     """Write what the commands work on."""
     terminal.write("agent.py", AGENT)
+    terminal.write("calls.py", CALLS)
     terminal.write("spec.json", json.dumps(SPEC))
     rules = [
         {"pass_rate": {"at_least": 1}},
@@ -180,8 +213,8 @@ def prepare_opinions(terminal: Terminal) -> None:
     for name in ("one", "two"):
         judge = {"kind": "pairwise", "name": name, "rubric": "better", "provider": "fake"}
         terminal.write(f"{name}.json", json.dumps(judge))
-    judge = {"kind": "judge", "rubric": "It is right.", "provider": "fake", "samples": 2}
-    terminal.write("one-output.json", json.dumps(judge))
+    one = {"kind": "judge", "rubric": "It is right.", "provider": "fake", "choices": ["yes", "no"]}
+    terminal.write("one-output.json", json.dumps(one))
     winners = [{"caseId": "flaky", "winner": "b"}, {"caseId": "crash", "winner": "a"}]
     terminal.write("winners.jsonl", json.dumps(winners))
     for arm, value in (("a", "pass"), ("b", "fail")):
@@ -189,19 +222,34 @@ def prepare_opinions(terminal: Terminal) -> None:
         terminal.write(f"people-{arm}.jsonl", json.dumps(labels))
 
 
+def answers(command: str) -> Sequence[Any]:
+    """Return what a command prints with `--json`: an object, or one a line.
+
+    What another program runs beside prints its own on standard output.
+    """
+    words, beside, program = command.partition(" -- ")
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        main([*words.split(), "--json", *(["--", *program.split()] if beside else [])])
+    if beside:
+        return [json.loads(line) for line in err.getvalue().splitlines()]
+    return [json.loads(out.getvalue())]
+
+
 def test_every_key_that_is_printed_is_described_and_the_other_way_round(
     terminal: Terminal,
 ) -> None:
     prepare(terminal)
     seen = set()
-    for command in COMMANDS:
-        screen = io.StringIO()
-        with contextlib.redirect_stdout(screen), contextlib.redirect_stderr(io.StringIO()):
-            main([*command.split(), "--json"])
-        answer = json.loads(screen.getvalue())
-        seen.add(answer["schema"])
-        assert next(iter(answer)) == "schema"
-        assert list(problems(answer, f"<{answer['schema']}>", command)) == []
+    look = ScriptedAnswer("There.", tool_uses=(ToolUse("t2", "look", {"at": "it"}),))
+    with ModelServer([look]) as server:
+        for name, url in (("ANTHROPIC", server.url), ("OPENAI", server.v1_url)):
+            terminal.monkeypatch.setenv(f"{name}_BASE_URL", url)
+        for command in COMMANDS:
+            for answer in answers(command):
+                seen.add(answer["schema"])
+                assert next(iter(answer)) == "schema"
+                assert list(problems(answer, f"<{answer['schema']}>", command)) == []
     assert seen == {title for title in OBJECTS if "/" in title}
 
 

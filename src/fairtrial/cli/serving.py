@@ -16,8 +16,6 @@ from fairtrial.cli.interrupts import stoppable
 from fairtrial.cli.render.proxy import call_line, ended_lines, refused_line, started_lines
 from fairtrial.model.events import CallRecorded, Event, ProxyStarted, RequestRefused
 
-SCHEMA = "fairtrial.proxy/1"
-
 
 def served(verb: Verb, bench: Bench, request: Any, *, as_json: bool) -> int:
     """Run a verb that serves and return its exit code.
@@ -87,14 +85,14 @@ class _Printer:
     def _json(self, event: Event) -> str:
         match event:
             case ProxyStarted():
-                told = {"event": "started", **dataclasses.asdict(event)}
+                told = {"schema": "fairtrial.proxy_started/1", **dataclasses.asdict(event)}
             case CallRecorded(call):
-                told = {"event": "call", "call": call_json(call)}
+                told = {"schema": "fairtrial.proxy_call/1", "call": call_json(call)}
             case RequestRefused():
-                told = {"event": "refused", **dataclasses.asdict(event)}
+                told = {"schema": "fairtrial.proxy_refused/1", **dataclasses.asdict(event)}
             case _:
                 return ""
-        return json.dumps({"schema": SCHEMA, **told}, ensure_ascii=False, allow_nan=False) + "\n"
+        return json.dumps(told, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def _nowhere(_text: str) -> None:

@@ -48,7 +48,6 @@ class ProxyReport:
         """Return the last line of `proxy --json`."""
         return {
             "schema": self.schema,
-            "event": "ended",
             "session": self.session,
             "calls": self.calls,
             "failed": self.failed,
