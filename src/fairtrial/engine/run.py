@@ -22,6 +22,7 @@ from fairtrial.model.events import Event, RunDraining, RunEnded, RunStarted
 from fairtrial.model.experiment import Experiment, Status
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.ports import (
+    CallRecorder,
     Clock,
     Executor,
     ExperimentStore,
@@ -66,6 +67,7 @@ class Machinery:
         work: Turns a lease into a trial; None runs the task of its arm. A regrade has its own.
         attempting: With sequential attempts: how many, and what they are told.
         confirming: With reruns of failures: how many, and of which cases.
+        recorder: Records the tasks' model calls; None leaves them alone.
     """
 
     tasks: Mapping[str, Task]
@@ -75,6 +77,7 @@ class Machinery:
     work: TrialWork | None = None
     attempting: Attempting | None = None
     confirming: Confirming | None = None
+    recorder: CallRecorder | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +159,7 @@ class _Run:
             give_up=lambda problem: self._control.stop(hopeless(problem)),
             attempting=self._machinery.attempting,
             confirming=self._machinery.confirming,
+            recorder=self._machinery.recorder,
         )
 
     async def main(self) -> Ending:
@@ -180,6 +184,10 @@ class _Run:
         parts: list[Task | Grader] = [*self._machinery.tasks.values(), *self._machinery.graders]
         async with contextlib.AsyncExitStack() as stack:
             stack.push_async_callback(self._machinery.workspace.close)
+            recorder = self._machinery.recorder
+            if recorder is not None:
+                stack.push_async_callback(recorder.close)
+                await recorder.open()
             for part in parts:
                 stack.push_async_callback(part.close)
                 await self._open(part)

@@ -17,6 +17,7 @@ from fairtrial.engine.attempts import (
     may_go_on,
     rerun_of,
 )
+from fairtrial.engine.calls import accounted
 from fairtrial.engine.plan import Policy, trial_seed
 from fairtrial.engine.retry import HOPELESS, tries_allowed, wait_before
 from fairtrial.model.attempt import Attempt, Rerun
@@ -26,7 +27,7 @@ from fairtrial.model.grader import Subject
 from fairtrial.model.score import Score
 from fairtrial.model.task import EarlierAttempt, TaskCall, TaskResult
 from fairtrial.model.trial import Trial
-from fairtrial.ports import Clock, Lease, Task
+from fairtrial.ports import CallRecorder, CallsMade, Clock, Lease, Task
 
 GradeAll: TypeAlias = Callable[[Subject], Awaitable[tuple[Score, ...]]]
 
@@ -49,6 +50,7 @@ class Try:
         started_at: When it began (UTC).
         duration_s: How long the task took.
         tries: How many tries there were.
+        calls: Its model calls; None when nothing records them.
     """
 
     result: TaskResult | None
@@ -56,6 +58,7 @@ class Try:
     started_at: datetime
     duration_s: float
     tries: int
+    calls: CallsMade | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +76,7 @@ class TrialRunner:
         give_up: Told of a problem that every other trial would meet too.
         attempting: With sequential attempts: how many, and what they are told.
         confirming: With reruns of failures: how many, and of which cases.
+        recorder: Records the model calls of each try; None leaves them alone.
     """
 
     tasks: Mapping[str, Task]
@@ -85,6 +89,7 @@ class TrialRunner:
     give_up: Callable[[InfraError], None] = go_on
     attempting: Attempting | None = None
     confirming: Confirming | None = None
+    recorder: CallRecorder | None = None
 
     async def run(self, lease: Lease) -> Trial:
         """Run one trial to its verdict; whatever goes wrong inside becomes the verdict."""
@@ -140,7 +145,7 @@ class TrialRunner:
         if isinstance(problem, InfraError) and problem.kind in HOPELESS:
             self.give_up(problem)
         ruling = decide(problem, scores)
-        result = last.result or TaskResult(output=None)
+        result = accounted(last.result or TaskResult(output=None), last.calls)
         return Trial(
             key=lease.key,
             verdict=ruling.verdict,
@@ -161,6 +166,7 @@ class TrialRunner:
             at_fault=ruling.at_fault,
             grading_cost_usd=grading_cost(scores),
             reused=result.reused,
+            replay=None if last.calls is None else last.calls.replay,
         )
 
     async def _tries(self, lease: Lease, call: TaskCall) -> Try:
@@ -171,9 +177,8 @@ class TrialRunner:
         while True:
             tries += 1
             left = None if deadline is None else deadline - self.clock.monotonic()
-            last = await self._try(
-                call if left is None else replace(call, time_limit_s=left), tries
-            )
+            due = call if left is None else replace(call, time_limit_s=left)
+            last = await self._recorded(lease, due, tries)
             if not isinstance(last.problem, InfraError):
                 return last
             # Made only when needed: it takes longer than the rest of this function.
@@ -193,6 +198,15 @@ class TrialRunner:
         if wait is None or deadline is None:
             return wait
         return wait if self.clock.monotonic() + wait < deadline else None
+
+    async def _recorded(self, lease: Lease, call: TaskCall, tries: int) -> Try:
+        """Make a try whose model calls are recorded, if they are to be."""
+        if self.recorder is None:
+            return await self._try(call, tries)
+        line = await self.recorder.begin(lease.key)
+        environ = {**call.environ, **line.environ}
+        done = await self._try(replace(call, environ=environ), tries)
+        return replace(done, calls=await self.recorder.end(line))
 
     async def _try(self, call: TaskCall, tries: int) -> Try:
         task, left = self.tasks[call.arm], call.time_limit_s

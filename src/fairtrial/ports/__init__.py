@@ -7,7 +7,16 @@ from __future__ import annotations
 
 from fairtrial.ports.models import AnswerCache, CallStore, Prices, Provider
 from fairtrial.ports.programs import ProcessCall, ProcessResult, Workspace
-from fairtrial.ports.runs import Clock, Executor, Lease, TrialSink, TrialWork
+from fairtrial.ports.runs import (
+    CallRecorder,
+    CallsMade,
+    Clock,
+    Executor,
+    Lease,
+    Line,
+    TrialSink,
+    TrialWork,
+)
 from fairtrial.ports.stores import (
     CaseOutline,
     DatasetStore,
@@ -20,7 +29,9 @@ from fairtrial.ports.tasks import Grader, Surroundings, Task
 
 __all__ = [
     "AnswerCache",
+    "CallRecorder",
     "CallStore",
+    "CallsMade",
     "CaseOutline",
     "Clock",
     "DatasetStore",
@@ -28,6 +39,7 @@ __all__ = [
     "ExperimentStore",
     "Grader",
     "Lease",
+    "Line",
     "Prices",
     "ProcessCall",
     "ProcessResult",
