@@ -59,7 +59,9 @@ def blocks(document: str) -> list[Block]:
 
 
 _PLACEHOLDERS = (
-    (r"exp_[0-9A-Z]{6,26}", "exp_ID"),
+    (r"(exp|call|proxy)_[0-9A-Z]{6,26}", r"\1_ID"),
+    (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
+    (r"^\d\d:\d\d:\d\d\b", "TIME"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", "DATE"),
     (r'"(\w*_s|\w*_bytes|pid)": [0-9][0-9.e+-]*', r'"\1": NUMBER'),
     (r"(\d+ h )?(\d+ min )?\b[\d.]+ (s|ms)\b", "DURATION"),

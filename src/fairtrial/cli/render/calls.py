@@ -5,6 +5,11 @@ from __future__ import annotations
 from fairtrial.model.recorded_call import RecordedCall
 from fairtrial.model.task import Tokens
 
+_PREFIX = 16
+"""Characters of a session's id that are shown: of a ULID and a UUID the time is in them."""
+_LONG = 20
+"""A session's name of more characters is an id."""
+
 
 def outcome(call: RecordedCall) -> str:
     """Return how a call ended: its status, and what was amiss."""
@@ -24,8 +29,11 @@ def tokens_in_words(tokens: Tokens | None) -> str:
 
 
 def place(call: RecordedCall) -> str:
-    """Return the name of a call that is easiest to type."""
-    return f"{call.session}#{call.number}" if call.session else call.id
+    """Return the name of a call that is easiest to type; a prefix names a long session."""
+    if call.session is None:
+        return call.id
+    session = call.session
+    return f"{session[:_PREFIX] if len(session) > _LONG else session}#{call.number}"
 
 
 def subject(call: RecordedCall) -> str:

@@ -16,7 +16,7 @@ def render(report: CallsReport, console: Console) -> None:
     if not report.calls:
         line(console, "No such call. Record some with: fairtrial proxy -- COMMAND")
         return
-    columns = ("Call", "When", "Model", "Status", ">Tokens", ">Cost", ">Took")
+    columns = ("Call", "When", "Model", "Status", ">Tokens", ">Cost", "Took")
     table(console, columns, [_row(call) for call in report.calls])
     if report.more:
         line(console, f"Older ones: fairtrial calls list --before {report.calls[-1].id}", "dim")
