@@ -196,6 +196,26 @@ def test_a_rate_limit_is_waited_for(capitals: Command, folder: Path, serve: Serv
     assert (trials(capitals, "France")[0]["tries"], len(server.calls)) == (3, 3)
 
 
+def test_a_resume_goes_on_with_the_texts_that_the_run_began_with(
+    capitals: Command, folder: Path, serve: Serve
+) -> None:
+    down = ScriptedAnswer(status=500, error="out of order")
+    server = serve(lambda request: down if len(server.calls) <= 1 else answers(request))
+    (folder / "ask.md").write_text("Capital of {{ country }}, in a word?", encoding="utf-8")
+    (folder / "rubric.md").write_text("The capital is right.", encoding="utf-8")
+    files = {"task": {"template": "@ask.md"}, "judge": {"rubric": "@rubric.md"}}
+    spec = written(folder, **files, retries=0, stop_after_infra=1)
+    stopped = capitals("exp", "run", spec, "-c", "1", "--json")
+    assert (stopped.code, stopped.json["status"]) == (4, "stopped")
+    for name in ("ask.md", "rubric.md", spec):
+        (folder / name).unlink()
+    done = capitals("exp", "run", "--resume", stopped.json["id"], "--json")
+    assert (done.code, done.json["passed"], done.json["failed"]) == (0, 2, 1)
+    assert all(
+        "in a word?" in call.text or "The capital is right." in call.text for call in server.calls
+    )
+
+
 def test_a_refused_login_of_a_judge_stops_the_run(
     capitals: Command, folder: Path, serve: Serve
 ) -> None:

@@ -79,7 +79,7 @@ class Judge:
                 nobody is asked any more.
         """
         if self._stopped is not None:
-            raise self._stopped
+            raise InfraError(f"not asked: {self._stopped}", kind=self._stopped.kind)
         call = question(self.rubric, self.menu, self.options.include, subject)
         call = replace(
             call, max_tokens=self.options.max_tokens, temperature=self.options.temperature
