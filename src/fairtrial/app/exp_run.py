@@ -4,57 +4,36 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
-from operator import attrgetter
-from pathlib import Path
 
 from ulid import ULID
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.crashes import crash_log
+from fairtrial.app.designing import confirming_of, design_of, known_outcomes
 from fairtrial.app.estimating import estimate
-from fairtrial.app.planning import (
-    base_dir,
-    plan_of,
-    plan_of_stored,
-    selected_by,
-    spec_to_store,
-)
+from fairtrial.app.planning import selected_by, spec_to_store
 from fairtrial.app.provenance import provenance
-from fairtrial.app.release_gate import with_gate
-from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
+from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.reports.plan import PlanReport
-from fairtrial.app.reports.status import regrade_command
-from fairtrial.app.requests.exp_run import NEWEST, Request, Setup
+from fairtrial.app.requests.exp_run import Request
+from fairtrial.app.resuming import Intent, intent_of
+from fairtrial.app.run_report import run_report
 from fairtrial.app.spending import budget_of
-from fairtrial.engine.plan import Plan
 from fairtrial.engine.run import Due, Machinery, World, run
+from fairtrial.engine.stages import Design
 from fairtrial.executors.local import LocalExecutor
 from fairtrial.graders.grading import grade_all
 from fairtrial.graders.registry import build_grader
-from fairtrial.model.errors import NotFoundError, StoreError, UsageError
-from fairtrial.model.experiment import Experiment, ExperimentState, Status
+from fairtrial.model.errors import StoreError
+from fairtrial.model.experiment import Experiment, Status
 from fairtrial.model.json import content_hash
 from fairtrial.model.trial import MAIN_ARM, TrialKey
-from fairtrial.model.verdict import Cause
-from fairtrial.schema.fields import options_of
 from fairtrial.tasks.registry import build_task
 from fairtrial.workspaces.host.client import HostWorkspace
 
-UNDECIDED_CAUSES = frozenset({Cause.INFRA, Cause.UNDECIDABLE, Cause.INTERNAL})
-"""What a resume runs again: these trials say nothing about the arm."""
 SHOWN_SLOTS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """A plan, where its relative paths start, and the experiment it continues, if any."""
-
-    plan: Plan
-    folder: Path
-    state: ExperimentState | None
-    kept: frozenset[TrialKey]
+_NOTHING_LEFT = "nothing to resume: every trial is on record"
 
 
 def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
@@ -72,31 +51,34 @@ def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
 
 def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentReport | PlanReport:
     """Run an experiment whose arms all have the task of the request; else as `exp_run`."""
-    intent = _intent(bench, request, arms)
+    intent = intent_of(bench, request, arms)
     if request.dry_run:
         return _plan_report(bench, intent, request)
-    store = bench.store.experiments
-    if intent.state and len(intent.kept) == intent.plan.n_planned:
-        nothing = "nothing to resume: every trial is on record"
-        return with_gate(bench, experiment_report(store, intent.state, nothing))
+    if intent.state is not None and _is_whole(request, intent):
+        return run_report(bench, intent.state, intent.plan, _NOTHING_LEFT)
     due = _due(bench, request, intent)
+    machinery = _machinery(bench, intent, due.design, cache=_cached(request, intent))
     try:
-        run(
-            due,
-            _machinery(bench, intent, cache=_cached(request, intent)),
-            _world(bench, intent),
-            bench.control,
-        )
+        run(due, machinery, _world(bench, intent), bench.control)
     except StoreError as error:
         resume = f"fairtrial exp run --resume {due.experiment.id}"
         error.fix = f"{error.fix}; if trials were recorded, go on with: {resume}"
         raise
-    return with_gate(bench, experiment_report(store, store.find(due.experiment.id)))
+    return run_report(bench, bench.store.experiments.find(due.experiment.id), intent.plan)
+
+
+def _is_whole(request: Request, intent: Intent) -> bool:
+    """Return whether there is nothing left to run of what is resumed."""
+    if not intent.plan.design:
+        return len(intent.kept) == intent.plan.n_planned
+    finished = intent.state is not None and intent.state.status is Status.FINISHED
+    return finished and not request.retry_errors
 
 
 def _due(bench: Bench, request: Request, intent: Intent) -> Due:
     store, plan = bench.store.experiments, intent.plan
     budget = budget_of(bench, plan, intent.state, plan.n_planned - len(intent.kept))
+    design = design_of(bench, plan)
     if intent.state is None:
         experiment = _new_experiment(bench, request, intent)
         positions = [case.position for case in plan.cases]
@@ -104,6 +86,7 @@ def _due(bench: Bench, request: Request, intent: Intent) -> Due:
             plan,
             experiment,
             lambda: store.open_experiment(experiment, positions),
+            design=design,
             budget=budget,
         )
     resumed = intent.state.experiment
@@ -113,91 +96,10 @@ def _due(bench: Bench, request: Request, intent: Intent) -> Due:
         resumed,
         lambda: store.reopen(resumed.id, policy, bench.clock.now()),
         intent.kept,
+        design=design,
+        known=known_outcomes(bench, intent.state, intent.kept) if design else {},
         budget=budget,
     )
-
-
-def _intent(bench: Bench, request: Request, arms: Sequence[str]) -> Intent:
-    if request.retry_errors and request.resume in (None, NEWEST):
-        raise UsageError(
-            "--retry-errors needs to know which experiment",
-            fix="name it: --resume EXPERIMENT --retry-errors",
-        )
-    if request.resume is None:
-        return Intent(plan_of(bench, request, arms), base_dir(bench, request), None, frozenset())
-    described = request.dataset is not None or request.task is not None
-    if not described:
-        _refuse_ignored(request)
-    plan = plan_of(bench, request, arms) if described else None
-    state = _to_resume(bench, request.resume, plan)
-    experiment = state.experiment
-    if plan is not None and plan.identity != experiment.identity:
-        raise UsageError(
-            f"{experiment.id} is another experiment than this spec describes",
-            why="its dataset, cases, task, graders or trials differ",
-            fix=f"resume it as it was: fairtrial exp run --resume {experiment.id}",
-        )
-    stored = plan_of_stored(bench, experiment, request)
-    return Intent(stored, Path(experiment.spec["base_dir"]), state, _kept(bench, request, state))
-
-
-def _refuse_ignored(request: Request) -> None:
-    """Refuse what a resume takes from the store: it would look as if it counted."""
-    ignored = [
-        option.flag
-        for option in options_of(Setup)
-        if option.path[0] not in ("limits", "resume")
-        and attrgetter(".".join(option.path))(request) != option.default
-    ]
-    if ignored:
-        raise UsageError(
-            f"{', '.join(ignored)} cannot change what is resumed",
-            why="a resume runs the same cases, task, graders and trials as before",
-            fix="leave it out, or start a new experiment without --resume",
-        )
-
-
-def _to_resume(bench: Bench, ref: str, plan: Plan | None) -> ExperimentState:
-    if ref != NEWEST:
-        return _resumable(bench.store.experiments.find(ref))
-    unfinished = [
-        state
-        for state in bench.store.experiments.unfinished(plan.identity if plan else None)
-        if state.experiment.regrade_of is None and not state.experiment.measured
-    ]
-    if not unfinished:
-        what = "with this dataset, task and graders " if plan else ""
-        raise NotFoundError(
-            f"no unfinished experiment {what}to resume",
-            fix="see them all with: fairtrial exp list",
-        )
-    return unfinished[0]
-
-
-def _resumable(state: ExperimentState) -> ExperimentState:
-    if state.experiment.regrade_of is not None:
-        raise UsageError(
-            f"{state.experiment.id} has no task to run: it grades stored outputs again",
-            fix=f"start it anew: {regrade_command(state.experiment)}",
-        )
-    if state.experiment.measured:
-        raise UsageError(
-            f"{state.experiment.id} measures commands in pairs, which cannot be resumed",
-            fix="run its `fairtrial exp metrics` command again",
-        )
-    return state
-
-
-def _kept(bench: Bench, request: Request, state: ExperimentState) -> frozenset[TrialKey]:
-    """Return the recorded trials that are not run again."""
-    store, experiment_id = bench.store.experiments, state.experiment.id
-    kept = store.recorded_keys(experiment_id)
-    again: frozenset[Cause] = frozenset()
-    if state.status is not Status.FINISHED or request.retry_errors:
-        again |= UNDECIDED_CAUSES
-    if request.retry_errors:
-        again |= {Cause.TASK}
-    return frozenset(kept - store.recorded_keys(experiment_id, again) if again else kept)
 
 
 def _cached(request: Request, intent: Intent) -> bool:
@@ -209,7 +111,7 @@ def _cached(request: Request, intent: Intent) -> bool:
     return not request.caching.no_cache and len(tasks) == len(intent.plan.arms)
 
 
-def _machinery(bench: Bench, intent: Intent, *, cache: bool) -> Machinery:
+def _machinery(bench: Bench, intent: Intent, design: Design | None, *, cache: bool) -> Machinery:
     workspace = HostWorkspace(slots=2 * intent.plan.policy.concurrency)
     surroundings = bench.surroundings(intent.folder, workspace, cache=cache)
     graders = tuple(
@@ -223,6 +125,7 @@ def _machinery(bench: Bench, intent: Intent, *, cache: bool) -> Machinery:
         graders=graders,
         grade=functools.partial(grade_all, graders),
         workspace=workspace,
+        confirming=confirming_of(design),
     )
 
 

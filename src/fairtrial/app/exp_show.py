@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairtrial.app.against_baseline import with_baseline
 from fairtrial.app.bench import Bench
+from fairtrial.app.design_readings import kept_reading
 from fairtrial.app.grader_noises import with_grader_noise
 from fairtrial.app.noise_floors import floor_of
 from fairtrial.app.picturing import checked_plot, pictured, pictured_metrics
@@ -61,6 +63,7 @@ def _summary(
         return report if path is None else pictured_metrics(report, path)
     summary = with_gate(bench, experiment_report(store, state))
     summary = with_grader_noise(bench, with_baseline(bench, summary))
+    summary = replace(summary, design=kept_reading(bench, state))
     if path is None:
         return summary
     from fairtrial.app.plots.experiment import experiment_picture  # noqa: PLC0415  # rarely asked

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.designing import design_given, most_trials
 from fairtrial.app.gate_rules import gate_rules
 from fairtrial.app.requests.exp_run import Request, Selection
 from fairtrial.app.seeds import seed_or_drawn
 from fairtrial.app.settling import settled_graders, settled_task
+from fairtrial.app.task_arms import given_arms, settled_arms
 from fairtrial.engine.plan import Arm, Plan, Policy, stored_policy
 from fairtrial.engine.selection import Criteria, select, split_names
 from fairtrial.graders.registry import grader_specs
@@ -29,8 +31,13 @@ EVERY_ROW = 2**31
 T = TypeVar("T")
 
 
-def plan_of(bench: Bench, request: Request, arms: Sequence[str] = (MAIN_ARM,)) -> Plan:
-    """Return the plan that a request describes; all arms run its task.
+def plan_of(bench: Bench, request: Request, names: Sequence[str] = (MAIN_ARM,)) -> Plan:
+    """Return the plan that a request describes.
+
+    Args:
+        bench: The workbench.
+        request: What to run.
+        names: What the arms are called when all of them run the request's one task.
 
     Raises:
         UsageError: something is missing or wrong, or no case is left.
@@ -39,31 +46,53 @@ def plan_of(bench: Bench, request: Request, arms: Sequence[str] = (MAIN_ARM,)) -
     where = str(request.spec) if request.spec else None
     if request.dataset is None:
         raise UsageError("no dataset", where=where, fix="give one with --dataset NAME, or a spec")
-    if request.task is None:
+    if request.task is None and not request.design.arms:
         raise UsageError("no task", where=where, fix="give one with --task JSON|FILE, or in a spec")
     if not request.graders:
         raise UsageError("no grader", where=where, fix="give one, e.g. --grader exact")
     folder = base_dir(bench, request)
-    task_where = f"{where}: task" if where else "--task"
-    task = settled_task(bench, task_spec(request.task, task_where), folder, task_where)
+    placed = _arms(bench, request, names)
+    design = design_given(bench, request, len(placed))
     graders_where = f"{where}: graders" if where else "graders"
     graders = settled_graders(
         bench, grader_specs(request.graders, graders_where), folder, graders_where
     )
     gate_rules(request.gate, f"{where}: gate", [grader.name for grader in graders])
     dataset = bench.store.datasets.version(request.dataset)
-    seed = seed_or_drawn(request.seed)
     cases = _selected(bench, dataset, request)
-    rehearse_task(task, lambda: _whole(bench, dataset, cases[0]), folder, task_where)
+    for arm, start, place in placed:
+        rehearse_task(arm.task, lambda: _whole(bench, dataset, cases[0]), start, place)
     return Plan(
         dataset=dataset,
         cases=cases,
-        arms=tuple(Arm(name, task) for name in arms),
+        arms=tuple(one.arm for one in placed),
         graders=graders,
-        trials=request.trials,
-        seed=seed,
+        trials=most_trials(design, request.trials),
+        seed=seed_or_drawn(request.seed),
         policy=policy_of(request, Policy()),
+        design=design,
     )
+
+
+class _Placed(NamedTuple):
+    """An arm, where the relative paths of its task start, and what it comes from."""
+
+    arm: Arm
+    folder: Path
+    where: str
+
+
+def _arms(bench: Bench, request: Request, names: Sequence[str]) -> list[_Placed]:
+    folder = base_dir(bench, request)
+    given = given_arms(bench, request, folder)
+    if given:
+        settled = settled_arms(bench, given)
+        return [
+            _Placed(arm, one.folder, one.where) for arm, one in zip(settled, given, strict=True)
+        ]
+    where = f"{request.spec}: task" if request.spec else "--task"
+    task = settled_task(bench, task_spec(request.task, where), folder, where)
+    return [_Placed(Arm(name, task), folder, where) for name in names]
 
 
 def policy_of(request: Request, otherwise: Policy) -> Policy:
@@ -96,6 +125,7 @@ def plan_of_stored(bench: Bench, experiment: Experiment, request: Request) -> Pl
         trials=experiment.trials,
         seed=experiment.seed,
         policy=policy_of(request, stored_policy(experiment.policy)),
+        design=spec.get("design", {}),
     )
 
 
@@ -145,6 +175,9 @@ def _selected(bench: Bench, dataset: DatasetVersion, request: Request) -> tuple[
         first_n=selection.first_n,
     )
     cases = select(outlines, criteria)
+    most = request.design.max_cases
+    if most is not None and most < len(cases):
+        cases = select(cases, Criteria(sample=most, sample_seed=request.seed or 0))
     if not cases:
         splits = ", ".join(split_names(outlines)) or "none"
         counted = f"{dataset.n_cases:,} case{'' if dataset.n_cases == 1 else 's'}"

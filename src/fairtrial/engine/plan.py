@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from fairtrial.model.dataset import DatasetVersion
@@ -64,6 +64,7 @@ class Plan:
         trials: Trials a case and arm.
         seed: Seed of the order and of the trials' own seeds.
         policy: How it is run.
+        design: How later trials depend on earlier ones, as JSON with a `kind`; empty when none do.
     """
 
     dataset: DatasetVersion
@@ -73,10 +74,11 @@ class Plan:
     trials: int
     seed: int
     policy: Policy
+    design: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def n_planned(self) -> int:
-        """How many trials the plan holds."""
+        """How many trials the plan holds; with a design, how many there are at most."""
         return len(self.cases) * len(self.arms) * self.trials
 
     @property
@@ -96,6 +98,7 @@ class Plan:
                 "arms": {arm.name: arm.task.content() for arm in self.arms},
                 "graders": [grader.content() for grader in self.graders],
                 "trials": self.trials,
+                **self._designed(),
             }
         )
 
@@ -106,7 +109,11 @@ class Plan:
             "arms": {arm.name: arm.task.content() for arm in self.arms},
             "graders": [grader.content() for grader in self.graders],
             "trials": self.trials,
+            **self._designed(),
         }
+
+    def _designed(self) -> dict[str, Json]:
+        return {"design": dict(self.design)} if self.design else {}
 
     def slots(self) -> Iterator[Slot]:
         """Yield every trial in the order it is due.

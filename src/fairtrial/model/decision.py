@@ -27,7 +27,7 @@ class Outcome(StrEnum):
     """What was measured says nothing about quality: a partial run, or another thing measured."""
 
 
-_EXIT_CODES = {
+EXIT_CODES = {
     Outcome.SHIP: ExitCode.OK,
     Outcome.CONTINUE: ExitCode.OK,
     Outcome.HOLD: ExitCode.NEGATIVE,
@@ -35,6 +35,7 @@ _EXIT_CODES = {
     Outcome.STOP: ExitCode.STOP,
     Outcome.NO_VERDICT: ExitCode.NO_VERDICT,
 }
+"""The exit status that says an outcome."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +57,4 @@ class Decision:
     @property
     def exit_code(self) -> ExitCode:
         """The exit status a command ends with."""
-        return _EXIT_CODES[self.outcome]
+        return EXIT_CODES[self.outcome]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import ClassVar
 
+from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.reports.facts import against_json, grader_json, rate_json, row_json, state_json
 from fairtrial.app.reports.gate import GateReport
 from fairtrial.app.reports.status import expected_cost
@@ -14,6 +15,8 @@ from fairtrial.engine.stop_rules import OVER_BUDGET
 from fairtrial.interchange.experiment_exports.export import trial_json
 from fairtrial.model.baseline import AgainstBaseline
 from fairtrial.model.command_line import option
+from fairtrial.model.decision import EXIT_CODES
+from fairtrial.model.design import DesignReading
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.experiment import ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
@@ -35,7 +38,7 @@ class ExperimentReport:
 
     Attributes:
         state: The experiment and where it stands.
-        pass_rate: Over cases, with its interval.
+        pass_rate: Over the cases of the last arm, with its interval.
         graders: Each grader's totals, in the order of the spec.
         failed_rows: Rows with a failed trial, the first few.
         n_failed_rows: How many there are.
@@ -46,6 +49,9 @@ class ExperimentReport:
         note: What is unusual about this report, if anything.
         gate: What the rules of its spec say; None when it has none.
         vs_baseline: What it fixed and broke against its baseline; None when nobody asked.
+        arms: The pass rate of each arm, when there are several.
+        design: What its design found, when later trials depended on earlier ones.
+        comparison: Its two arms beside each other, when the run has just ended.
         grader_noise: How much its graders differ with themselves; None when it was not measured.
     """
 
@@ -63,13 +69,20 @@ class ExperimentReport:
     note: str | None = None
     gate: GateReport | None = None
     vs_baseline: AgainstBaseline | None = None
+    arms: Mapping[str, Rate] = field(default_factory=dict)
+    design: DesignReading | None = None
+    comparison: ComparisonReport | None = None
     grader_noise: RepeatedGrading | None = None
 
     @property
     def exit_code(self) -> ExitCode:
-        """0, unless the run was interrupted, says nothing about quality, or its gate holds it."""
+        """0, unless the run was interrupted or says nothing, or its gate or design holds it."""
         code = exit_code(self.state)
-        return code if code or self.gate is None else self.gate.exit_code
+        if not code and self.gate is not None:
+            code = self.gate.exit_code
+        if not code and self.design is not None and self.design.outcome is not None:
+            code = EXIT_CODES[self.design.outcome]
+        return code
 
     def json(self) -> dict[str, Json]:
         """Return the report as one JSON object."""
@@ -91,6 +104,11 @@ class ExperimentReport:
             "gate": None if self.gate is None else self.gate.facts(),
             "grader_noise": None if self.grader_noise is None else asdict(self.grader_noise),
             "vs_baseline": None if self.vs_baseline is None else against_json(self.vs_baseline),
+            "arm_rates": [
+                {"arm": arm, "pass_rate": rate_json(rate)} for arm, rate in self.arms.items()
+            ],
+            "design": None if self.design is None else self.design.content(),
+            "comparison": None if self.comparison is None else self.comparison.json(),
             "exit_code": self.exit_code,
         }
 
@@ -136,7 +154,7 @@ def experiment_report(
     failed = rows("failed")
     return ExperimentReport(
         state=state,
-        pass_rate=pass_rate(store.outcome_counts(experiment.id)),
+        pass_rate=pass_rate(store.outcome_counts(experiment.id, experiment.arms[-1])),
         graders=store.grader_totals(experiment.id),
         failed_rows=failed,
         n_failed_rows=store.n_rows(experiment.id, RowQuery(only="failed")),
@@ -145,7 +163,17 @@ def experiment_report(
         problems={cause: _with(store, experiment.id, cause) for cause in state.totals.causes},
         next_steps=_next_steps(state, failed),
         note=note or _why_no_verdict(state),
+        arms=_rates(store, state),
     )
+
+
+def _rates(store: ExperimentStore, state: ExperimentState) -> dict[str, Rate]:
+    """Return the pass rate of each arm, when there are several."""
+    experiment = state.experiment
+    if len(experiment.arms) < 2:
+        return {}
+    counts = {arm: store.outcome_counts(experiment.id, arm) for arm in experiment.arms}
+    return {arm: pass_rate(counts[arm]) for arm in experiment.arms}
 
 
 def _with(store: ExperimentStore, experiment_id: str, cause: Cause) -> Sequence[Trial]:

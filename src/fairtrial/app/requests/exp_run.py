@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -60,6 +60,32 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Design:
+    """What is compared within the run, and which trials depend on earlier ones."""
+
+    arms: Mapping[str, Any] | tuple[str, ...] = option(
+        (), flag="--arm", metavar="NAME=JSON|FILE"
+    )
+    """The task of one arm; give two, A then B, in place of --task: they run interleaved case by
+    case and are compared at the end"""
+    stop_early: bool = option(default=False)
+    """With two arms: look at the cases finished so far and stop once the evidence suffices (group
+    sequential test, O'Brien-Fleming boundaries)"""
+    looks: Annotated[int, Meta(ge=2, le=20)] | None = option(None, metavar="N")
+    """With --stop-early: planned looks over all cases, the last one included (default: 4)"""
+    max_cases: Count | None = option(None, metavar="N")
+    """Run at most N cases, drawn at random with the seed, after the other selections"""
+    samples: Literal["fixed", "adaptive"] = option("fixed", metavar="MODE")
+    """adaptive: two trials a case, and a third where they disagree; most of them decide, and no
+    interval is reported"""
+    stop_on_regression: bool = option(default=False)
+    """Stop, with exit status 1, once a case that passed in every trial of --baseline fails, and
+    fails again in two reruns"""
+    baseline: str | None = option(None, metavar="EXPERIMENT[:ARM]")
+    """With --stop-on-regression: the stored experiment that the run is held to"""
+
+
+@dataclass(frozen=True, slots=True)
 class Setup:
     """What is run, and how; every verb that runs trials of a task takes it."""
 
@@ -99,6 +125,7 @@ class Request(Setup):
 
     spec: Path | None = option(None, positional=True)
     """Spec file"""
+    design: Design = group(Design)
     max_cost: Annotated[float, Meta(gt=0)] | None = option(None, metavar="USD")
     """What the task's and the graders' models may cost together, trials on record included: the run
     does not start when more is expected or a model has no known price, and no trial starts that
@@ -118,5 +145,6 @@ EXAMPLES = (
     "fairtrial exp run spec.yaml",
     'fairtrial exp run -d smoke --task \'{"kind":"command","command":"cat"}\' -g exact',
     "fairtrial exp run spec.yaml --trials 3 --split test --concurrency 8",
+    "fairtrial exp run -d smoke -g exact --arm base=base.json --arm cand=cand.json --stop-early",
     "fairtrial exp run spec.yaml --resume",
 )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from rich.console import Console
 
+from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.reports.experiment import ExperimentReport
+from fairtrial.cli.render.comparison import render_comparison
 from fairtrial.cli.render.gate import render_gate
 from fairtrial.cli.render.grader_noise import render_grader_noise
 from fairtrial.cli.render.lines import line, more, section, table
@@ -19,6 +21,7 @@ from fairtrial.cli.render.words import (
     spent,
     when,
 )
+from fairtrial.model.design import DesignReading
 from fairtrial.model.experiment import Status
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
@@ -42,7 +45,21 @@ def render_experiment(
         line(console, report.note, "yellow")
     _headline(report, console)
     _against(report, console)
-    _rate(report, console)
+    if report.comparison is not None:
+        _compared(report, report.comparison, console)
+    else:
+        _alone(report, console)
+    if next_steps:
+        _next(report, console)
+
+
+def _alone(report: ExperimentReport, console: Console) -> None:
+    if report.design is not None:
+        render_design(report.design, console)
+    if report.arms:
+        _arms(report, console)
+    else:
+        _rate(report, console)
     render_graders(report, console)
     if report.grader_noise is not None:
         render_grader_noise(report.grader_noise.noise, console)
@@ -52,8 +69,18 @@ def render_experiment(
     _slowest(report, console)
     if report.gate is not None:
         render_gate(report.gate, console)
-    if next_steps:
-        _next(report, console)
+
+
+def _compared(report: ExperimentReport, comparison: ComparisonReport, console: Console) -> None:
+    """Print what two arms came to; which of them failed where stands in their comparison."""
+    _arms(report, console)
+    _problems(report, console)
+    if report.gate is not None:
+        render_gate(report.gate, console)
+    console.print()
+    render_comparison(comparison, console)
+    if report.design is not None:
+        render_design(report.design, console)
 
 
 def _headline(report: ExperimentReport, console: Console) -> None:
@@ -95,9 +122,51 @@ def _against(report: ExperimentReport, console: Console) -> None:
     line(console, f"{text}  fixed and broken of {compared} shared with {baseline}")
 
 
+def render_design(reading: DesignReading, console: Console) -> None:
+    """Print what a design found, and its looks."""
+    console.print()
+    first, *others = reading.lines
+    line(console, first, "bold")
+    for text in others:
+        line(console, text)
+    looks = reading.facts.get("looks", ())
+    if looks:
+        rows = [
+            (
+                f"{look['look']}",
+                f"{look['cases']:,}",
+                "–" if look["p"] is None else f"{look['p']:.2g}",
+                "–" if look["limit"] is None else f"{look['limit']:.2g}",
+                "stop" if look["stops"] else "go on",
+            )
+            for look in looks
+        ]
+        table(console, (">Look", ">Cases", ">p", ">Limit", "Says"), rows)
+
+
+def _arms(report: ExperimentReport, console: Console) -> None:
+    console.print()
+    line(console, "Pass rate of each arm", "bold")
+    for arm, rate in report.arms.items():
+        if rate.estimate is None:
+            line(console, f"  {arm}  none: {rate.reason}")
+        elif _without_interval(report) or rate.interval is None:
+            line(console, f"  {arm}  {percent(rate.estimate)}")
+        else:
+            low, high = rate.interval.lower, rate.interval.upper
+            shown = f"{percent(rate.estimate)}  {interval_bar(low, rate.estimate, high)}"
+            line(console, f"  {arm}  {shown}  {percent(low)} to {percent(high)}")
+
+
+def _without_interval(report: ExperimentReport) -> bool:
+    return bool(report.state.experiment.spec.get("design", {}).get("kind") == "adaptive")
+
+
 def _rate(report: ExperimentReport, console: Console) -> None:
     rate = report.pass_rate
     console.print()
+    if _without_interval(report):
+        return
     if rate.estimate is None or rate.interval is None:
         line(console, f"Pass rate  none: {rate.reason}", "bold")
         return

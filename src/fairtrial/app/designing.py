@@ -1,0 +1,144 @@
+"""From options to a design that is stored with an experiment, and back to one that runs."""
+
+from __future__ import annotations
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.chosen_arms import find_arm
+from fairtrial.app.requests.exp_run import Design as Options
+from fairtrial.app.requests.exp_run import Request
+from fairtrial.engine.attempts import Confirming
+from fairtrial.engine.designs.adaptive import MOST_TRIALS, Adaptive
+from fairtrial.engine.designs.early_stopping import EarlyStopping
+from fairtrial.engine.designs.regression import StopOnRegression
+from fairtrial.engine.plan import Plan
+from fairtrial.engine.stages import Design, Outcomes, outcome_of
+from fairtrial.model.case import CaseKey
+from fairtrial.model.errors import UsageError
+from fairtrial.model.experiment import ExperimentState
+from fairtrial.model.json import Json
+from fairtrial.model.trial import TrialKey
+from fairtrial.ports import RowQuery
+
+EVERY_ROW = 2**31
+LOOKS = 4
+EARLY, ADAPTIVE, REGRESSION = "early-stopping", "adaptive", "stop-on-regression"
+
+
+def design_given(bench: Bench, request: Request, n_arms: int) -> dict[str, Json]:
+    """Return the design that options ask for, as JSON; empty for a plain run.
+
+    Raises:
+        UsageError: options that need each other, or exclude each other.
+        NotFoundError: there is no such baseline.
+    """
+    options = request.design
+    _check(options)
+    if options.stop_early:
+        if n_arms != 2:
+            raise UsageError(
+                "--stop-early compares two arms",
+                fix="give them: --arm base=base.json --arm cand=cand.json",
+            )
+        return {"kind": EARLY, "looks": options.looks or LOOKS}
+    if options.samples == ADAPTIVE:
+        if request.trials != 1:
+            fix = "leave --trials out: there are two, and a third where they disagree"
+            raise UsageError("--samples adaptive decides how many trials a case has", fix=fix)
+        return {"kind": ADAPTIVE}
+    if options.stop_on_regression:
+        if n_arms != 1:
+            raise UsageError("--stop-on-regression holds one arm to a stored baseline")
+        return {"kind": REGRESSION, **_baseline(bench, options.baseline or "")}
+    return {}
+
+
+def _check(options: Options) -> None:
+    chosen = {
+        "--stop-early": options.stop_early,
+        "--samples adaptive": options.samples == ADAPTIVE,
+        "--stop-on-regression": options.stop_on_regression,
+    }
+    given = [flag for flag, there in chosen.items() if there]
+    if len(given) > 1:
+        raise UsageError(f"{given[0]} and {given[1]} cannot be combined", fix="choose one")
+    if options.looks is not None and not options.stop_early:
+        raise UsageError("--looks has no effect without --stop-early", fix="add --stop-early")
+    if options.stop_on_regression and not options.baseline:
+        raise UsageError(
+            "--stop-on-regression needs something to hold the run to",
+            fix="name it: --baseline EXPERIMENT",
+        )
+    if options.baseline and not options.stop_on_regression:
+        raise UsageError(
+            "--baseline has no effect without --stop-on-regression",
+            fix="add it; to compare when the run is done: fairtrial exp compare BASELINE RUN",
+        )
+
+
+def _baseline(bench: Bench, ref: str) -> dict[str, Json]:
+    arm = find_arm(bench, ref)
+    if not arm.state.totals.recorded:
+        raise UsageError(f"{arm.label} has no trial on record", where="--baseline")
+    return {"baseline": arm.experiment.id, "arm": arm.arm}
+
+
+def most_trials(design: dict[str, Json], trials: int) -> int:
+    """Return how many trials a case can have under a design."""
+    return MOST_TRIALS if design.get("kind") == ADAPTIVE else trials
+
+
+def design_of(bench: Bench, plan: Plan) -> Design | None:
+    """Return the design of a plan, ready to run; None for a plain run.
+
+    Raises:
+        NotFoundError: its baseline is gone.
+    """
+    told = plan.design
+    match told.get("kind"):
+        case "early-stopping":
+            return EarlyStopping(plan, told["looks"])
+        case "adaptive":
+            return Adaptive(plan)
+        case "stop-on-regression":
+            return StopOnRegression(plan, solved_in(bench, told["baseline"], told["arm"]))
+        case _:
+            return None
+
+
+def confirming_of(design: Design | None) -> Confirming | None:
+    """Return which failures are run again to make sure; None when none are."""
+    if not isinstance(design, StopOnRegression):
+        return None
+    from fairtrial.analysis.stopping.regression import CONFIRMATIONS  # noqa: PLC0415  # rarely
+
+    return Confirming(CONFIRMATIONS, design.solved.__contains__)
+
+
+def solved_in(bench: Bench, experiment_id: str, arm: str) -> frozenset[CaseKey]:
+    """Return the cases that passed in every trial of an arm."""
+    rows = bench.store.experiments.rows(experiment_id, RowQuery(limit=EVERY_ROW, arm=arm))
+    return frozenset(row.key for row in rows if row.passed and not row.failed + row.undecided)
+
+
+def known_outcomes(
+    bench: Bench, state: ExperimentState | None, kept: frozenset[TrialKey]
+) -> Outcomes:
+    """Return what a design is to know of the trials that are kept."""
+    if state is None or not kept:
+        return {}
+    trials = bench.store.experiments.trials(state.experiment.id)
+    return {trial.key: outcome_of(trial) for trial in trials if trial.key in kept}
+
+
+def played(design: Design, outcomes: Outcomes) -> str | None:
+    """Let a design look at the outcomes of a finished run; return why it ended early.
+
+    Its own record of looks, rounds or regressions is filled in by that.
+    """
+    stages = design(outcomes)
+    while True:
+        try:
+            next(stages)
+        except StopIteration as end:
+            reason: str | None = end.value
+            return reason

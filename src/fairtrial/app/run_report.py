@@ -1,0 +1,46 @@
+"""What a run reports when it ends: its trials, its gate, its arms beside each other, its design."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fairtrial.app.against_baseline import with_baseline
+from fairtrial.app.bench import Bench
+from fairtrial.app.design_readings import read_design
+from fairtrial.app.release_gate import with_gate
+from fairtrial.app.reports.comparison import ComparisonReport
+from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
+from fairtrial.engine.plan import Plan
+from fairtrial.model.experiment import ExperimentState, Status
+from fairtrial.model.noise import ARMS
+
+
+def run_report(
+    bench: Bench, state: ExperimentState, plan: Plan, note: str | None = None
+) -> ExperimentReport:
+    """Return the report of a run that has ended; what compares its arms is kept.
+
+    Raises:
+        StoreError: the store cannot be read or written.
+    """
+    report = with_gate(bench, experiment_report(bench.store.experiments, state, note))
+    report = with_baseline(bench, report)
+    return replace(
+        report, design=read_design(bench, state, plan), comparison=_compared(bench, state)
+    )
+
+
+def _compared(bench: Bench, state: ExperimentState) -> ComparisonReport | None:
+    """Compare the two arms of a finished run; the same task twice is no comparison."""
+    experiment = state.experiment
+    if len(experiment.arms) != 2 or experiment.arms == ARMS or state.status is not Status.FINISHED:
+        return None
+    # Only a run with two arms needs numpy.
+    from fairtrial.app.exp_compare import compared  # noqa: PLC0415
+    from fairtrial.app.requests.exp_compare import Request  # noqa: PLC0415
+
+    first, second = (f"{experiment.id}:{arm}" for arm in experiment.arms)
+    report = compared(bench, Request(a=first, b=second))[1]
+    kept = {"schema": report.schema, "sentence": report.comparison.sentence, "json": report.json()}
+    bench.store.settings.set(f"comparison:{experiment.id}", kept, bench.clock.now())
+    return report
