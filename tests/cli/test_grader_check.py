@@ -121,6 +121,15 @@ def test_an_experiment_without_a_failure_has_nothing_to_start_from(failing: Comm
     assert "no output of fine failed" in done.err
 
 
+def test_what_a_grader_prints_is_no_report(fairtrial: Command, folder: Path) -> None:
+    source = "def loud(output, expected):\n    print('hello')\n    return 0\n"
+    (folder / "loud_grader.py").write_text(source, encoding="utf-8")
+    grader = '{"kind": "python", "function": "loud_grader:loud"}'
+    done = fairtrial("grader", "check", grader, "-n", "1", "--json")
+    assert done.json["held"] == len(KINDS)
+    assert "hello" in done.err
+
+
 def test_a_refused_login_is_told(fairtrial: Command) -> None:
     down = judge("all").replace('"log"', '"fail_first": 1000, "fail_as": "login", "log"')
     done = fairtrial("grader", "check", down, "-c", "1")

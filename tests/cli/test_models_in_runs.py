@@ -200,7 +200,9 @@ def test_a_resume_goes_on_with_the_texts_that_the_run_began_with(
     capitals: Command, folder: Path, serve: Serve
 ) -> None:
     down = ScriptedAnswer(status=500, error="out of order")
-    server = serve(lambda request: down if len(server.calls) <= 1 else answers(request))
+    server: ModelServer = serve(
+        lambda request: down if len(server.calls) <= 1 else answers(request)
+    )
     (folder / "ask.md").write_text("Capital of {{ country }}, in a word?", encoding="utf-8")
     (folder / "rubric.md").write_text("The capital is right.", encoding="utf-8")
     files = {"task": {"template": "@ask.md"}, "judge": {"rubric": "@rubric.md"}}

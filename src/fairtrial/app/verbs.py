@@ -23,6 +23,7 @@ class Verb:
         runs_trials: It takes a while, tells events, and can be asked to stop.
         judges: It may ask models outside of a run, and tells how far it is; what is interrupted
             costs only what was not answered yet.
+        runs_graders: It runs any graders outside of a run, and what they print is no report.
         serves: It works until it is stopped and tells what happens meanwhile.
     """
 
@@ -30,6 +31,7 @@ class Verb:
     summary: str
     runs_trials: bool = False
     judges: bool = False
+    runs_graders: bool = False
     serves: bool = False
 
     @property
@@ -108,11 +110,13 @@ VERBS = (
         ("grader", "calibrate"),
         "Hold a grader against people's labels: what it recognises, how surely, where it differs",
         judges=True,
+        runs_graders=True,
     ),
     Verb(
         ("grader", "check"),
         "Try to fool a grader: outputs that order it to pass them, empty, foreign and endless ones",
         judges=True,
+        runs_graders=True,
     ),
     Verb(("dataset", "add"), "Store cases from files as a new version of a dataset"),
     Verb(("dataset", "list"), "List datasets, or the versions of one"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import traceback
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -104,7 +104,8 @@ def _watched(verb: Verb, bench: Bench, request: Any) -> Any:
     from fairtrial.cli.progress import watched  # noqa: PLC0415  # only for what takes a while
 
     if not verb.runs_trials:
-        with watched(bench) as watched_bench:
+        kept = streams.kept_for_the_report() if verb.runs_graders else nullcontext()
+        with kept, watched(bench) as watched_bench:
             return function(watched_bench, request)
     from fairtrial.cli.interrupts import stoppable  # noqa: PLC0415  # only for runs
 
