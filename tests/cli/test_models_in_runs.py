@@ -139,6 +139,23 @@ def test_a_regrade_asks_only_in_its_further_rounds(
     assert len(server.calls) == 6 + 2 * 3
 
 
+def test_a_judge_that_could_not_answer_is_asked_again_by_a_regrade(
+    capitals: Command, folder: Path, serve: Serve
+) -> None:
+    mute = True
+
+    def script(request: ScriptedRequest) -> ScriptedAnswer:
+        judging = "Judge the output." in request.text
+        return ScriptedAnswer("well…") if judging and mute else answers(request)
+
+    server = serve(script)
+    capitals("exp", "run", written(folder), "--case", "France")
+    assert trials(capitals, "France")[0]["verdict"] == "undecided"
+    mute, before = False, len(server.calls)
+    done = capitals("exp", "regrade", "capitals", "--json")
+    assert (done.json["experiment"]["passed"], len(server.calls)) == (1, before + 1)
+
+
 def test_another_rubric_is_another_grader(capitals: Command, folder: Path, serve: Serve) -> None:
     serve()
     capitals("exp", "run", written(folder), "--name", "one")

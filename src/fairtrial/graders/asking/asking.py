@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from typing import TypeVar
 
 from fairtrial.engine.retry import tries_allowed, wait_before
@@ -20,6 +21,8 @@ A = TypeVar("A")
 
 REASON_LENGTH = 2_000
 """How many characters of a model's reason are kept."""
+_DRAWS = 2**40
+"""More draws of one question than any caller makes: the first that only a new asking has."""
 _SHOWN_OF_AN_ANSWER = 20_000
 """How many characters of an answer that cannot be used the model is shown again."""
 
@@ -84,6 +87,9 @@ class Asking:
     ) -> A:
         """Return what a model answers; one that cannot be used is asked for once more.
 
+        When neither can be used and both were kept from an earlier time, the model is asked anew:
+        what is kept must not keep a question from ever being answered.
+
         Args:
             call: The question.
             read: Reads a reply; raises `UnusableAnswerError` when it cannot be used.
@@ -95,15 +101,19 @@ class Asking:
             InfraError: the world failed, also when tried again.
             ProviderError: the provider refused the call.
         """
-        reply = await self._reply(call, bill)
-        try:
-            return read(reply)
-        except UnusableAnswerError as error:
-            repaired = await self._reply(_again(call, reply, error.told, form), bill)
+        for asked in count():
+            drawn = replace(call, draw=call.draw + asked * _DRAWS)
+            reply = await self._reply(drawn, bill)
+            try:
+                return read(reply)
+            except UnusableAnswerError as error:
+                repaired = await self._reply(_again(drawn, reply, error.told, form), bill)
             try:
                 return read(repaired)
-            except UnusableAnswerError as second:
-                raise GraderError(f"answered off its menu twice: {second}") from None
+            except UnusableAnswerError as error:
+                if not (reply.cached and repaired.cached):
+                    raise GraderError(f"answered off its menu twice: {error}") from None
+        raise AssertionError
 
     async def _reply(self, call: ModelCall, bill: Bill) -> ModelReply:
         tries = 0
