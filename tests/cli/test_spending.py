@@ -147,6 +147,14 @@ def test_a_model_without_a_price_does_not_start(run: Command, folder: Path) -> N
     assert "the model that fake chooses" in refused.err
 
 
+def test_a_model_without_a_price_is_told_when_there_is_no_limit(run: Command) -> None:
+    done = run(prompt(model="unheard-of"))
+    assert done.code == 0
+    assert "no price is known for unheard-of: what it costs will be unknown" in done.err
+    assert "no price" not in run(prompt(model="unheard-of", cost_usd=0.1)).err
+    assert "no price" not in run(priced(None)).err
+
+
 def test_a_price_of_the_users_own_is_a_price(run: Command) -> None:
     home = Path(os.environ["FAIRTRIAL_HOME"])
     home.mkdir(exist_ok=True)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fairtrial.app.bench import Bench
 from fairtrial.app.estimating import estimate
-from fairtrial.app.model_uses import grader_uses, task_uses
+from fairtrial.app.model_uses import ModelUse, grader_uses, task_uses
 from fairtrial.app.reports.cost import CostEstimate
+from fairtrial.app.settling import tell
 from fairtrial.engine.plan import Plan
 from fairtrial.engine.stop_rules import OVER_BUDGET, Budget
 from fairtrial.model.errors import RefusedError
@@ -16,11 +19,14 @@ from fairtrial.model.wording import usd
 def budget_of(bench: Bench, plan: Plan, state: ExperimentState | None, n_due: int) -> Budget | None:
     """Return what a run may cost; None without a limit.
 
+    Without one, a model whose cost will be unknown is told.
+
     Raises:
         RefusedError: a model has no known price, or more is expected than may be spent.
     """
     limit = plan.policy.max_cost_usd
     if limit is None:
+        tell(bench, [_unpriced(use, bench) for use in _unpriced_uses(bench, plan)])
         return None
     _refuse_unpriced(bench, plan)
     spent = 0.0 if state is None else spent_usd(state)
@@ -34,18 +40,27 @@ def spent_usd(state: ExperimentState) -> float:
     return (state.totals.cost_usd or 0.0) + (state.totals.grading_cost_usd or 0.0)
 
 
-def _refuse_unpriced(bench: Bench, plan: Plan) -> None:
+def _unpriced_uses(bench: Bench, plan: Plan) -> Sequence[ModelUse]:
     uses = [*(use for uses in task_uses(plan).values() for use in uses), *grader_uses(plan)]
-    for use in uses:
-        if not use.priced(bench.prices):
-            named = use.model or f"the model that {use.provider['kind']} chooses"
-            example = f'{{"{use.model or "MODEL"}": {{"input": USD, "output": USD}}}}'
-            raise RefusedError(
-                f"{OVER_BUDGET} cannot be kept: no price is known for {named}",
-                where=use.where,
-                fix=f"name a model with a known price, or give one for a million tokens in "
-                f"{bench.home / 'prices.json'}: {example}",
-            )
+    return [use for use in uses if not use.priced(bench.prices)]
+
+
+def _unpriced(use: ModelUse, bench: Bench) -> str:
+    named = use.model or f"the model that {use.provider['kind']} chooses"
+    prices = bench.home / "prices.json"
+    return f"no price is known for {named}: what it costs will be unknown; give one in {prices}"
+
+
+def _refuse_unpriced(bench: Bench, plan: Plan) -> None:
+    for use in _unpriced_uses(bench, plan):
+        named = use.model or f"the model that {use.provider['kind']} chooses"
+        example = f'{{"{use.model or "MODEL"}": {{"input": USD, "output": USD}}}}'
+        raise RefusedError(
+            f"{OVER_BUDGET} cannot be kept: no price is known for {named}",
+            where=use.where,
+            fix=f"name a model with a known price, or give one for a million tokens in "
+            f"{bench.home / 'prices.json'}: {example}",
+        )
 
 
 def _refuse_too_much(limit: float, spent: float, expected: CostEstimate) -> None:
