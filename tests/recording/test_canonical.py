@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from fairtrial.recording.canonical import canonical_hash, difference
-from fairtrial.recording.redaction import Redactor
+from fairtrial.redaction.secrets import Redactor
 
 Body = dict[str, Any]
 

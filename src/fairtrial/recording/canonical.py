@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from fairtrial.model.json import Json
-from fairtrial.recording.redaction import Redactor
+from fairtrial.redaction.secrets import Redactor
 
 _PER_RUN = frozenset(
     {"client_metadata", "metadata", "prompt_cache_key", "safety_identifier", "user"}

@@ -23,8 +23,8 @@ from fairtrial.recording.exchange import (
     header,
 )
 from fairtrial.recording.identity import agent_of, session_of
-from fairtrial.recording.redaction import Redactor, credentials_of
 from fairtrial.recording.stream_redaction import without_secrets
+from fairtrial.redaction.secrets import Redactor, credentials_of
 from fairtrial.wire.apis import api_of, read_stream, usage_of
 from fairtrial.wire.failures import FailedAnswerError, MalformedAnswerError
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from fairtrial.recording.redaction import Redactor
+from fairtrial.redaction.secrets import Redactor
 
 _PIECES = ("text", "partial_json", "thinking", "content", "arguments", "reasoning_content", "input")
 """Fields of a delta that hold a piece of a text."""

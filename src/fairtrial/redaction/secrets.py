@@ -1,4 +1,4 @@
-"""What is taken out of a call before anything of it is written.
+"""What is taken out of calls and sessions before anything of them is written.
 
 Two ways: fields that hold credentials by their name (headers, parameters of a query), and secrets
 that are known by their look, wherever they stand. A credential that a call was made with is taken
@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from fairtrial.recording.exchange import Headers
+Headers: TypeAlias = Sequence[tuple[bytes, bytes]]
 
 SECRET_HEADERS = frozenset(
     {

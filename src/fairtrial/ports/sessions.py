@@ -1,0 +1,283 @@
+"""Captured sessions: who reads them, what looks for failures in them, what keeps them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from fairtrial.model.flag import Flag
+from fairtrial.model.session import Session, SessionEvent, TranscriptFacts, Usage
+from fairtrial.query.expression import Expression
+
+
+class FlagRule(Protocol):
+    """Looks for one kind of failure in a session. The same session always gets the same flags.
+
+    A rule is an object of the entry point group `fairtrial.flags`; it is called on every ingest.
+    """
+
+    @property
+    def name(self) -> str:
+        """What its flags are called: letters, digits and dashes."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """One line: when it flags a session."""
+        ...
+
+    def check(
+        self, session: Session, events: Sequence[SessionEvent], now: datetime
+    ) -> Iterable[Flag]:
+        """Return what is wrong with a session; usually nothing.
+
+        Args:
+            session: The session.
+            events: All its events, in order.
+            now: The moment of the ingest.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an agent keeps its transcripts.
+
+    Attributes:
+        agent: The agent.
+        folder: The folder, which need not exist.
+    """
+
+    agent: str
+    folder: Path
+
+
+class Transcript(Protocol):
+    """One file of a session that is being read, from its start or from where it was left."""
+
+    def feed(self, line: bytes) -> Iterable[SessionEvent]:
+        """Take the next line without its end, and return what happened; numbers are all 0.
+
+        Never fails: what is not understood is counted.
+        """
+        ...
+
+    def facts(self) -> TranscriptFacts:
+        """Return what is known of the session from all lines so far."""
+        ...
+
+    def state(self) -> bytes:
+        """Return what `SessionReader.resume` needs to go on after the last line."""
+        ...
+
+
+class SessionReader(Protocol):
+    """Reads the transcripts of one agent. Readers hold nothing; what they know is in the state."""
+
+    @property
+    def agent(self) -> str:
+        """The agent's name in sessions."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Grows when the same file would be read otherwise; older readings are done again."""
+        ...
+
+    def places(self, environ: Mapping[str, str], home: Path) -> Sequence[Place]:
+        """Return where this agent keeps transcripts, for a user's environment and home folder."""
+        ...
+
+    def files(self, folder: Path) -> Iterator[Path]:
+        """Yield what look like transcripts under a folder, by name alone."""
+        ...
+
+    def recognises(self, head: Sequence[Mapping[str, object]]) -> bool:
+        """Return whether the first records of a file are of this agent."""
+        ...
+
+    def start(self, path: Path) -> Transcript:
+        """Begin to read a file."""
+        ...
+
+    def resume(self, path: Path, state: bytes) -> Transcript:
+        """Go on with a file after the lines that gave this state."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileMark:
+    """How far a file was read.
+
+    Attributes:
+        path: The file.
+        inode: Its number in the file system.
+        size: Its bytes when it was last looked at.
+        changed_ns: When it was last changed then, nanoseconds.
+        offset: How far it was read: the end of its last whole line.
+        tail: A hash of the last bytes before `offset`.
+        version: The reader's.
+    """
+
+    path: str
+    inode: int
+    size: int
+    changed_ns: int
+    offset: int
+    tail: bytes
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class PackedEvents:
+    """A run of events of one file, ready to be stored.
+
+    Attributes:
+        data: The events, compressed.
+        count: How many.
+        usages: The usage events among them.
+    """
+
+    data: bytes
+    count: int
+    usages: tuple[Usage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FileReading:
+    """What one file, or a new part of one, brought.
+
+    Attributes:
+        mark: How far it is read now.
+        facts: What all of the file says.
+        state: What the reader needs to go on.
+        events: What happened in the new part, packed by `SessionStore.pack`.
+        anew: The file was read from its start: what was kept of it before is replaced.
+    """
+
+    mark: FileMark
+    facts: TranscriptFacts
+    state: bytes
+    events: Sequence[PackedEvents]
+    anew: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionQuery:
+    """Which sessions to return; None does not filter.
+
+    Attributes:
+        where: A checked filter.
+        since: That ended at this moment or later.
+        limit: How many at most.
+        before: The id of the last session of the page before.
+    """
+
+    where: Expression | None = None
+    since: datetime | None = None
+    limit: int = 50
+    before: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FlaggedSession:
+    """A session with the flags that are on it."""
+
+    session: Session
+    flags: tuple[Flag, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionTally:
+    """How many sessions of one agent a week brought, and what they took.
+
+    Attributes:
+        week: Monday of the week, as a date (UTC).
+        agent: The agent.
+        sessions: How many.
+        flagged: How many of them have a flag of level warn.
+        flags: How many sessions each flag is on, whatever its level.
+        tokens: All tokens that are known.
+        cost_usd: The sum of the costs that are known.
+        costed: How many sessions that is the cost of.
+    """
+
+    week: str
+    agent: str
+    sessions: int
+    flagged: int
+    flags: Mapping[str, int]
+    tokens: int
+    cost_usd: float
+    costed: int
+
+
+class SessionStore(Protocol):
+    """Keeps sessions, their events and their flags."""
+
+    def marks(self) -> Mapping[str, FileMark]:
+        """Return how far each known file was read, by path."""
+        ...
+
+    def state(self, path: str) -> bytes:
+        """Return the reader's state of a file.
+
+        Raises:
+            NotFoundError: the file is not known.
+        """
+        ...
+
+    def pack(self, events: Sequence[SessionEvent]) -> PackedEvents:
+        """Return events as they are stored; needs no transaction and may run on any thread."""
+        ...
+
+    def save(self, readings: Sequence[FileReading]) -> Sequence[str]:
+        """Store what files brought, in one transaction; return the ids of their sessions.
+
+        A model call that another file already told of is not counted again.
+        """
+        ...
+
+    def flag(self, flags: Mapping[str, Sequence[Flag]], now: datetime) -> None:
+        """Put flags on sessions in place of those that were on them."""
+        ...
+
+    def find(self, ref: str) -> FlaggedSession:
+        """Return the session that an id, a unique prefix (6+ characters), or `latest` names.
+
+        `latest#-1` is the one before the latest, and so on; the agent's own id works too.
+
+        Raises:
+            NotFoundError: there is none, or the prefix fits several.
+        """
+        ...
+
+    def events(self, session_id: str) -> Sequence[SessionEvent]:
+        """Return all events of a session in order, numbered from 1.
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
+        ...
+
+    def children(self, session_id: str) -> Sequence[str]:
+        """Return the ids of the sessions that came from one."""
+        ...
+
+    def newest(self, query: SessionQuery) -> Sequence[FlaggedSession]:
+        """Return sessions, the last ended first."""
+        ...
+
+    def tallies(self, query: SessionQuery) -> Sequence[SessionTally]:
+        """Return sums by week and agent, oldest week first; the limit is not looked at."""
+        ...
+
+    def remove(self, session_ids: Sequence[str]) -> int:
+        """Forget sessions for good, with all that is kept of them; return the bytes set free.
+
+        Their files are not read again unless they grow or `sync` is told to.
+        """
+        ...

@@ -1,0 +1,1 @@
+"""Captured coding-agent sessions: readers of transcripts, flags, decision points."""
