@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 
 from ulid import ULID
 
@@ -14,14 +16,15 @@ from fairtrial.app.designing import confirming_of, design_of, known_outcomes
 from fairtrial.app.estimating import estimate
 from fairtrial.app.planning import selected_by, spec_to_store
 from fairtrial.app.provenance import provenance
+from fairtrial.app.replay_arms import CONTROL, runs_alone
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.reports.plan import PlanReport
 from fairtrial.app.requests.exp_run import Request
 from fairtrial.app.resuming import Intent, intent_of
 from fairtrial.app.run_report import run_report
 from fairtrial.app.spending import budget_of
+from fairtrial.engine.plan import Arm, Plan
 from fairtrial.engine.run import Due, Machinery, World, run
-from fairtrial.engine.stages import Design
 from fairtrial.executors.local import LocalExecutor
 from fairtrial.graders.grading import grade_all
 from fairtrial.graders.registry import build_grader
@@ -29,6 +32,7 @@ from fairtrial.model.errors import StoreError
 from fairtrial.model.experiment import Experiment, Status
 from fairtrial.model.json import content_hash
 from fairtrial.model.trial import MAIN_ARM, TrialKey
+from fairtrial.ports import CallRecorder, Surroundings
 from fairtrial.tasks.registry import build_task
 from fairtrial.workspaces.host.client import HostWorkspace
 
@@ -57,7 +61,7 @@ def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentR
     if intent.state is not None and _is_whole(request, intent):
         return run_report(bench, intent.state, intent.plan, _NOTHING_LEFT)
     due = _due(bench, request, intent)
-    machinery = _machinery(bench, intent, due.design, cache=_cached(request, intent))
+    machinery = _machinery(bench, intent, due, cache=_cached(request, intent))
     try:
         run(due, machinery, _world(bench, intent), bench.control)
     except StoreError as error:
@@ -111,7 +115,7 @@ def _cached(request: Request, intent: Intent) -> bool:
     return not request.caching.no_cache and len(tasks) == len(intent.plan.arms)
 
 
-def _machinery(bench: Bench, intent: Intent, design: Design | None, *, cache: bool) -> Machinery:
+def _machinery(bench: Bench, intent: Intent, due: Due, *, cache: bool) -> Machinery:
     workspace = HostWorkspace(slots=2 * intent.plan.policy.concurrency)
     surroundings = bench.surroundings(intent.folder, workspace, cache=cache)
     graders = tuple(
@@ -119,14 +123,34 @@ def _machinery(bench: Bench, intent: Intent, design: Design | None, *, cache: bo
     )
     return Machinery(
         tasks={
-            arm.name: build_task(arm.task, surroundings, f"task of arm {arm.name}")
+            arm.name: build_task(
+                arm.task, _placed(surroundings, intent.plan, arm), f"task of arm {arm.name}"
+            )
             for arm in intent.plan.arms
         },
         graders=graders,
         grade=functools.partial(grade_all, graders),
         workspace=workspace,
-        confirming=confirming_of(design),
+        confirming=confirming_of(due.design),
+        recorder=_recorder(bench, intent.plan, due.experiment.id),
     )
+
+
+def _placed(surroundings: Surroundings, plan: Plan, arm: Arm) -> Surroundings:
+    """Return the surroundings of an arm: a recorded task keeps its own folder."""
+    folder = plan.calls.get("folder")
+    if folder is None or arm.name != CONTROL:
+        return surroundings
+    return replace(surroundings, base_dir=Path(folder))
+
+
+def _recorder(bench: Bench, plan: Plan, experiment_id: str) -> CallRecorder | None:
+    if not plan.calls.get("record"):
+        return None
+    # A proxy is imported by no run that needs none.
+    from fairtrial.app.call_recording import recorder_of  # noqa: PLC0415
+
+    return recorder_of(bench, plan, experiment_id)
 
 
 def _world(bench: Bench, intent: Intent) -> World:
@@ -134,7 +158,7 @@ def _world(bench: Bench, intent: Intent) -> World:
     return World(
         store=bench.store.experiments,
         load=lambda positions: datasets.cases(plan.dataset, positions),
-        executor=LocalExecutor(plan.policy.concurrency),
+        executor=LocalExecutor(1 if runs_alone(plan.arms, plan.calls) else plan.policy.concurrency),
         clock=bench.clock,
         publish=bench.publish,
         crash_log=functools.partial(crash_log, bench.home / "crashes.log"),

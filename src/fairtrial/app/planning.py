@@ -9,6 +9,13 @@ from typing import Any, NamedTuple, TypeVar
 from fairtrial.app.bench import Bench
 from fairtrial.app.designing import design_given, most_trials
 from fairtrial.app.gate_rules import gate_rules
+from fairtrial.app.replay_arms import (
+    CANDIDATE,
+    CONTROL,
+    calls_given,
+    check_recordable,
+    control_of,
+)
 from fairtrial.app.requests.exp_run import Request, Selection
 from fairtrial.app.seeds import seed_or_drawn
 from fairtrial.app.settling import settled_graders, settled_task
@@ -51,7 +58,9 @@ def plan_of(bench: Bench, request: Request, names: Sequence[str] = (MAIN_ARM,)) 
     if not request.graders:
         raise UsageError("no grader", where=where, fix="give one, e.g. --grader exact")
     folder = base_dir(bench, request)
-    placed = _arms(bench, request, names)
+    calls = calls_given(bench, request)
+    placed = _arms(bench, request, names, calls)
+    check_recordable(bench, [one.arm for one in placed], calls)
     design = design_given(bench, request, len(placed))
     graders_where = f"{where}: graders" if where else "graders"
     graders = settled_graders(
@@ -71,6 +80,7 @@ def plan_of(bench: Bench, request: Request, names: Sequence[str] = (MAIN_ARM,)) 
         seed=seed_or_drawn(request.seed),
         policy=policy_of(request, Policy()),
         design=design,
+        calls=calls,
     )
 
 
@@ -82,7 +92,9 @@ class _Placed(NamedTuple):
     where: str
 
 
-def _arms(bench: Bench, request: Request, names: Sequence[str]) -> list[_Placed]:
+def _arms(
+    bench: Bench, request: Request, names: Sequence[str], calls: dict[str, Json]
+) -> list[_Placed]:
     folder = base_dir(bench, request)
     given = given_arms(bench, request, folder)
     if given:
@@ -92,7 +104,12 @@ def _arms(bench: Bench, request: Request, names: Sequence[str]) -> list[_Placed]
         ]
     where = f"{request.spec}: task" if request.spec else "--task"
     task = settled_task(bench, task_spec(request.task, where), folder, where)
-    return [_Placed(Arm(name, task), folder, where) for name in names]
+    arms = [_Placed(Arm(name, task), folder, where) for name in names]
+    control = control_of(bench, request, calls, arms[0].arm) if len(arms) == 1 else None
+    if control is None:
+        return arms
+    recorded = _Placed(Arm(CONTROL, control.task), control.folder, "the recorded task")
+    return [recorded, _Placed(Arm(CANDIDATE, task), folder, where)]
 
 
 def policy_of(request: Request, otherwise: Policy) -> Policy:
@@ -126,6 +143,7 @@ def plan_of_stored(bench: Bench, experiment: Experiment, request: Request) -> Pl
         seed=experiment.seed,
         policy=policy_of(request, stored_policy(experiment.policy)),
         design=spec.get("design", {}),
+        calls=spec.get("calls", {}),
     )
 
 

@@ -24,7 +24,7 @@ from fairtrial.recording.proxy import RecordingProxy
 from fairtrial.recording.routing import is_loopback, upstreams_of
 from fairtrial.recording.serving import Program, serve
 
-SWITCH_S = 0.0005
+SWITCH_S = 0.00005
 """Seconds after which the thread that describes calls lets a stream go on."""
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # compared with, not listened on
 
@@ -72,7 +72,7 @@ def proxy(bench: Bench, request: Request) -> ProxyReport:
     def refused(path: str, refusal: Refusal) -> None:
         bench.publish(RequestRefused(path, int(refusal.status), refusal.message))
 
-    log = CallLog(bench.store.calls, Describer(_new_id, bench.prices), session, recorded)
+    log = CallLog(bench.store.calls, Describer(new_call_id, bench.prices), session, recorded)
     recorder = RecordingProxy(upstreams, log, bench.clock, refused=refused)
 
     def started() -> None:
@@ -115,7 +115,8 @@ def _is_good(call: RecordedCall) -> bool:
     return call.problem is None and call.status is not None and call.status < 400
 
 
-def _new_id(moment: datetime) -> str:
+def new_call_id(moment: datetime) -> str:
+    """Return an id for a call that began at a moment."""
     return f"call_{ULID.from_datetime(moment)}"
 
 
@@ -145,12 +146,12 @@ def _program(bench: Bench, request: Request) -> Program | None:
         return [command[0], "-c", f"openai_base_url={variables['OPENAI_BASE_URL']}", *command[1:]]
 
     def env(variables: Mapping[str, str]) -> Mapping[str, str]:
-        return {**bench.environ, **variables, **_not_proxied(bench.environ)}
+        return {**bench.environ, **variables, **not_proxied(bench.environ)}
 
     return Program(argv, env)
 
 
-def _not_proxied(environ: Mapping[str, str]) -> dict[str, str]:
+def not_proxied(environ: Mapping[str, str]) -> dict[str, str]:
     """Return variables that keep a program from asking the network's proxy for this machine."""
     excepted = environ.get("no_proxy") or environ.get("NO_PROXY") or ""
     whole = ",".join(part for part in (excepted, "127.0.0.1", "localhost") if part)

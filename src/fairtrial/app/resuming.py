@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.planning import base_dir, plan_of, plan_of_stored
+from fairtrial.app.recording_options import Recording
 from fairtrial.app.reports.status import regrade_command
 from fairtrial.app.requests.exp_run import NEWEST, Design, Request, Setup
 from fairtrial.engine.plan import Plan
@@ -66,7 +67,7 @@ def _refuse_ignored(request: Request) -> None:
     """Refuse what a resume takes from the store: it would look as if it counted."""
     ignored = [
         option.flag
-        for option in (*options_of(Setup), *_design_options())
+        for option in (*options_of(Setup), *_of("design", Design), *_of("recording", Recording))
         if option.path[0] not in ("limits", "resume")
         and attrgetter(".".join(option.path))(request) != option.default
     ]
@@ -78,8 +79,8 @@ def _refuse_ignored(request: Request) -> None:
         )
 
 
-def _design_options() -> list[Option]:
-    return [replace(option, path=("design", *option.path)) for option in options_of(Design)]
+def _of(group: str, kind: type) -> list[Option]:
+    return [replace(option, path=(group, *option.path)) for option in options_of(kind)]
 
 
 def _to_resume(bench: Bench, ref: str, plan: Plan | None) -> ExperimentState:

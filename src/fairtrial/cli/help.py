@@ -76,14 +76,15 @@ def _flags(option: Option) -> str:
     line = option.command_line
     metavar = line.metavar or ("" if option.type is bool else option.name.upper())
     value = f" [{metavar}]" if line.bare else f" {metavar}" if metavar else ""
-    return (f"{line.short}, " if line.short else "    ") + option.flag + value
+    negative = f", {option.negative}" if option.negative else ""
+    return (f"{line.short}, " if line.short else "    ") + option.flag + value + negative
 
 
 def _text(option: Option) -> str:
     text = option.doc
     if is_list(option):
         text += " (repeatable)"
-    if not option.required and option.default not in (None, False, ()):
+    if not option.required and option.default not in (None, False, True, ()):
         text += f" (default: {option.default})"
     return text
 

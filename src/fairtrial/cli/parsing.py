@@ -60,7 +60,7 @@ def _sentence(error: CycloptsError, options: Sequence[Option]) -> str:
 
 def _may_be_on(option: Option, words: Sequence[str]) -> bool:
     line = option.command_line
-    names = tuple(name for name in (option.flag, line.short) if name)
+    names = tuple(name for name in (option.flag, option.negative, line.short) if name)
     return line.positional or any(word.startswith(names) for word in words)
 
 
@@ -98,7 +98,7 @@ def _parameter(option: Option) -> inspect.Parameter:
     kind = _kind(option)
     about = Parameter(
         name=None if line.positional else names,
-        negative=(),
+        negative=option.negative or (),
         converter=_whole_number if kind is int else None,
     )
     return inspect.Parameter(

@@ -106,7 +106,8 @@ def _flags(option: Option) -> str:
     metavar = line.metavar or ("" if option.type is bool else option.name.upper())
     value = f" [{metavar}]" if line.bare else f" {metavar}" if metavar else ""
     short = f"`{line.short}`, " if line.short else ""
-    return _cell(f"{short}`{option.flag}{value}`")
+    negative = f", `{option.negative}`" if option.negative else ""
+    return _cell(f"{short}`{option.flag}{value}`{negative}")
 
 
 def _meaning(option: Option) -> str:
@@ -115,7 +116,7 @@ def _meaning(option: Option) -> str:
         text += " (required)"
     if is_list(option):
         text += " (repeatable)"
-    if not option.required and option.default not in (None, False, ()):
+    if not option.required and option.default not in (None, False, True, ()):
         text += f" (default: {option.default})"
     return text
 

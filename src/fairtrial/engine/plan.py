@@ -65,6 +65,10 @@ class Plan:
         seed: Seed of the order and of the trials' own seeds.
         policy: How it is run.
         design: How later trials depend on earlier ones, as JSON with a `kind`; empty when none do.
+        calls: What is done with the tasks' model calls, as JSON; empty leaves them alone. `record`
+            is true when they are recorded; `replay` names the `experiment` and `arm` whose calls
+            are served again, and the last one that is (`until`); `control` says whether an arm
+            runs the recorded configuration, whose paths start at `folder`.
     """
 
     dataset: DatasetVersion
@@ -75,6 +79,7 @@ class Plan:
     seed: int
     policy: Policy
     design: Mapping[str, Json] = field(default_factory=dict)
+    calls: Mapping[str, Json] = field(default_factory=dict)
 
     @property
     def n_planned(self) -> int:
@@ -99,6 +104,7 @@ class Plan:
                 "graders": [grader.content() for grader in self.graders],
                 "trials": self.trials,
                 **self._designed(),
+                **({"replay": self.calls["replay"]} if self.calls.get("replay") else {}),
             }
         )
 
@@ -110,6 +116,7 @@ class Plan:
             "graders": [grader.content() for grader in self.graders],
             "trials": self.trials,
             **self._designed(),
+            **({"calls": dict(self.calls)} if self.calls else {}),
         }
 
     def _designed(self) -> dict[str, Json]:

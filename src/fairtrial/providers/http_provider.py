@@ -137,7 +137,9 @@ class HttpProvider(Provider):
             target.key_variable if target.key is not None else None,
             service.base_variable,
         )
-        if not target.signed and (target.official or self._options.api_key_env is not None):
+        # An address of the call's own is a proxy: it may know the answer, or who refuses does.
+        needs_key = target.official or self._options.api_key_env is not None
+        if not target.signed and needs_key and base_url is None:
             raise about.infra(
                 f"{target.key_variable} is not set; set it to a key of {target.base_url}, or give"
                 " 'base_url' for a server that needs none",

@@ -31,6 +31,7 @@ class _Flush:
 @dataclass(slots=True)
 class _Owned:
     owner: CallOwner
+    session: str | None
     numbers: Iterator[int]
     calls: list[RecordedCall]
 
@@ -101,10 +102,16 @@ class CallLog:
             self._queue.put(None)
             self._thread.join()
 
-    def own(self, token: str, owner: CallOwner) -> None:
-        """Let the calls that come with a token belong to a trial."""
+    def own(self, token: str, owner: CallOwner, session: str | None = None) -> None:
+        """Let the calls that come with a token belong to a trial.
+
+        Args:
+            token: The token.
+            owner: The trial.
+            session: The session of its calls whose client names none; None is that of all others.
+        """
         with self._lock:
-            self._owned[token] = _Owned(owner, itertools.count(1), [])
+            self._owned[token] = _Owned(owner, session, itertools.count(1), [])
 
     def disown(self, token: str) -> Sequence[RecordedCall]:
         """Forget a token; return its calls that are stored, in the order they were made."""
@@ -158,8 +165,9 @@ class CallLog:
         return self._describer.call(exchange, owned.owner if owned else None)
 
     def _place(self, exchange: Exchange, request: DescribedRequest) -> tuple[str, int]:
-        session = request.session or self._run_session
         owned = self._owned.get(exchange.token) if exchange.token else None
+        own_session = None if owned is None else owned.session
+        session = request.session or own_session or self._run_session
         if owned is not None:
             return session, next(owned.numbers)
         numbers = self._numbers.get(session)

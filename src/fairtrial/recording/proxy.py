@@ -108,10 +108,15 @@ class RecordingProxy:
         base = f"http://{name}:{self.port}" + (f"{OWNED}{token}" if token else "")
         return {"ANTHROPIC_BASE_URL": base, "OPENAI_BASE_URL": f"{base}/v1"}
 
-    def assign(self, owner: CallOwner) -> str:
-        """Return a token: calls whose path starts with `/t/TOKEN` belong to that trial."""
+    def assign(self, owner: CallOwner, session: str | None = None) -> str:
+        """Return a token: calls whose path starts with `/t/TOKEN` belong to that trial.
+
+        Args:
+            owner: The trial.
+            session: The session of its calls whose client names none.
+        """
         token = secrets.token_urlsafe(12)
-        self._log.own(token, owner)
+        self._log.own(token, owner, session)
         self._started.tokens.add(token)
         return token
 

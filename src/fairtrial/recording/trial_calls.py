@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from ulid import ULID
+
 from fairtrial.model.recorded_call import CallOwner, RecordedCall
 from fairtrial.model.task import Reused, Tokens
 from fairtrial.model.trial import TrialKey
@@ -49,7 +51,8 @@ class TrialCalls(CallRecorder):
 
     async def begin(self, key: TrialKey) -> Line:
         """See `CallRecorder.begin`."""
-        token = self._proxy.assign(CallOwner(self._experiment_id, key))
+        owner = CallOwner(self._experiment_id, key)
+        token = self._proxy.assign(owner, f"trial_{ULID()}")
         if self._replay is not None:
             await self._replay.begin(token, key)
         return Line(token, {**self._environ, **self._proxy.environ(token)})

@@ -74,6 +74,11 @@ class Option:
             return self.name.upper()
         return self.command_line.flag or "--" + self.name.replace("_", "-")
 
+    @property
+    def negative(self) -> str | None:
+        """The flag that turns off what is on by default; None for any other option."""
+        return f"--no-{self.flag[2:]}" if self.type is bool and self.default is True else None
+
 
 def option(  # noqa: PLR0913  # mirrors CommandLine, so that a field declares itself in one line
     default: Any = MISSING,

@@ -77,7 +77,7 @@ class CommandTask:
             ProcessCall(
                 argv=program.argv,
                 stdin=json_bytes(told) + b"\n",
-                env={**program.env, **_variables(call)},
+                env={**program.env, **_variables(call), **call.environ},
                 cwd=program.cwd,
                 time_limit_s=call.time_limit_s,
                 max_output_bytes=self.options.max_output,

@@ -29,6 +29,11 @@ PROVIDER_OF: Final[Mapping[Api, str]] = {
     Api.OPENAI_RESPONSES: "openai",
     Api.OPENAI_CHAT: "openai",
 }
+_ADDRESSES: Final[Mapping[str, str]] = {
+    "anthropic": "ANTHROPIC_BASE_URL",
+    "openai": "OPENAI_BASE_URL",
+}
+"""The variable of a trial's own environment that names where an API's calls go."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +99,10 @@ class ContinuationTask:
             request = varied(recorded, self.vary)
         except NoSuchFieldError as error:
             raise TaskError(f"the request cannot be varied: {error}") from None
-        return WireCall(request.api, request.body, request.headers, draw=call.trial)
+        address = call.environ.get(_ADDRESSES[PROVIDER_OF[request.api]])
+        return WireCall(
+            request.api, request.body, request.headers, draw=call.trial, base_url=address
+        )
 
 
 def recorded_request(case: Case) -> WireCall:

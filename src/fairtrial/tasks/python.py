@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -42,17 +45,26 @@ class PythonTask:
         function: The function.
         passing: How it gets the call.
         arguments: Keyword arguments of every call.
+        alone: Held by a call that has variables of its own: there is one environment for all.
     """
 
     function: UserFunction
     passing: Passing
     arguments: Mapping[str, Json]
+    alone: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def open(self) -> None:
         """Do nothing: threads start when calls need them."""
 
     async def run(self, call: TaskCall) -> TaskResult:
         """Call the function with one case."""
+        if not call.environ:
+            return await self._run(call)
+        async with self.alone:
+            with _environment(call.environ):
+                return await self._run(call)
+
+    async def _run(self, call: TaskCall) -> TaskResult:
         # Copies: a function that changes its input must not change the next trial's.
         case_input, arguments = to_builtins((call.case.input, self.arguments))
         shown = None if self.passing == NOT_PASSED else _shown(call, case_input)
@@ -81,6 +93,21 @@ def build(options: Options, surroundings: Surroundings, where: str) -> PythonTas
     function = load_function(options.function, surroundings.base_dir, where)
     passing = way_to_pass(function, options.arguments, where)
     return PythonTask(function, passing, options.arguments)
+
+
+@contextmanager
+def _environment(variables: Mapping[str, str]) -> Iterator[None]:
+    """Set variables of this process for a while."""
+    before = {name: os.environ.get(name) for name in variables}
+    os.environ.update(variables)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 def _shown(call: TaskCall, case_input: Json) -> TaskCall:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from fairtrial.app.caching_options import Caching
+from fairtrial.app.recording_options import Recording
 from fairtrial.schema.fields import JSON_OR_FILE, group, option
 
 NEWEST = "newest"
@@ -63,9 +64,7 @@ class Limits:
 class Design:
     """What is compared within the run, and which trials depend on earlier ones."""
 
-    arms: Mapping[str, Any] | tuple[str, ...] = option(
-        (), flag="--arm", metavar="NAME=JSON|FILE"
-    )
+    arms: Mapping[str, Any] | tuple[str, ...] = option((), flag="--arm", metavar="NAME=JSON|FILE")
     """The task of one arm; give two, A then B, in place of --task: they run interleaved case by
     case and are compared at the end"""
     stop_early: bool = option(default=False)
@@ -126,6 +125,7 @@ class Request(Setup):
     spec: Path | None = option(None, positional=True)
     """Spec file"""
     design: Design = group(Design)
+    recording: Recording = group(Recording)
     max_cost: Annotated[float, Meta(gt=0)] | None = option(None, metavar="USD")
     """What the task's and the graders' models may cost together, trials on record included: the run
     does not start when more is expected or a model has no known price, and no trial starts that
@@ -146,5 +146,7 @@ EXAMPLES = (
     'fairtrial exp run -d smoke --task \'{"kind":"command","command":"cat"}\' -g exact',
     "fairtrial exp run spec.yaml --trials 3 --split test --concurrency 8",
     "fairtrial exp run -d smoke -g exact --arm base=base.json --arm cand=cand.json --stop-early",
+    "fairtrial exp run spec.yaml --record --name before",
+    "fairtrial exp run changed.yaml --replay before",
     "fairtrial exp run spec.yaml --resume",
 )

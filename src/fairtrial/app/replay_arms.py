@@ -1,0 +1,137 @@
+"""What a run does with its tasks' model calls, and the arm that measures the noise of a replay."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.chosen_arms import find_arm
+from fairtrial.app.requests.exp_run import Request
+from fairtrial.app.settling import tell
+from fairtrial.engine.plan import Arm
+from fairtrial.model.errors import UsageError
+from fairtrial.model.json import Json
+from fairtrial.model.recorded_call import CallQuery
+from fairtrial.model.task import TaskSpec
+from fairtrial.tasks.registry import task_spec
+
+CONTROL, CANDIDATE = "control", "candidate"
+CONTINUATION = "continuation"
+
+
+class Control(NamedTuple):
+    """The recorded configuration, and where its relative paths start."""
+
+    task: TaskSpec
+    folder: Path
+
+
+def calls_given(bench: Bench, request: Request) -> dict[str, Json]:
+    """Return what a request wants done with the model calls of its tasks, as in `Plan.calls`.
+
+    Raises:
+        UsageError: options that need each other, or a recording that cannot be used.
+        NotFoundError: there is no such experiment.
+    """
+    options = request.recording
+    if options.replay is None:
+        if options.replay_until is not None:
+            raise UsageError(
+                "--replay-until has no effect without --replay", fix="add --replay EXPERIMENT"
+            )
+        return {"record": True} if options.record else {}
+    if request.design.stop_on_regression:
+        raise UsageError(
+            "--replay and --stop-on-regression cannot be combined",
+            why="a rerun would be served the very calls of the run that failed",
+            fix="leave one of them out",
+        )
+    source = find_arm(bench, options.replay)
+    experiment = source.experiment
+    if request.dataset and request.dataset.partition("@")[0] != experiment.dataset:
+        raise UsageError(
+            f"{source.label} ran on dataset {experiment.dataset}: none of its calls fits",
+            where="--replay",
+            fix=f"replay it on the same cases: --dataset {experiment.dataset}",
+        )
+    if not bench.store.calls.newest(CallQuery(experiment_id=experiment.id, limit=1)):
+        raise UsageError(
+            f"{source.label} has no recorded model calls",
+            where="--replay",
+            fix="record some first: fairtrial exp run SPEC --record",
+        )
+    replay = {"experiment": experiment.id, "arm": source.arm, "until": options.replay_until}
+    return {"record": True, "replay": replay}
+
+
+def control_of(bench: Bench, request: Request, calls: dict[str, Json], task: Arm) -> Control | None:
+    """Return the recorded configuration that a task is to be compared with; None for none.
+
+    What there is, or is not, is noted in `calls`.
+
+    Args:
+        bench: The workbench.
+        request: The request.
+        calls: What `calls_given` returned.
+        task: The task under test.
+
+    Raises:
+        UsageError: `--no-control` has nothing to leave out.
+    """
+    replay = calls.get("replay")
+    varies = task.task.kind == CONTINUATION and bool(task.task.options.get("vary"))
+    if replay is None and not varies:
+        if not request.recording.control:
+            raise UsageError(
+                "--no-control has no effect",
+                why="only --replay, or a continuation task that varies something, has a control",
+                fix="leave it out",
+            )
+        return None
+    calls["control"] = request.recording.control
+    if not request.recording.control:
+        return None
+    if replay is None:
+        return Control(replaced(task.task, vary={}), bench.cwd)
+    experiment = bench.store.experiments.find(replay["experiment"]).experiment
+    recorded = task_spec(experiment.spec["arms"][replay["arm"]], f"task of {experiment.id}")
+    calls["folder"] = experiment.spec["base_dir"]
+    if recorded == task.task:
+        tell(
+            bench,
+            ["both arms run the recorded task: a change outside of its spec is in both of them"],
+        )
+    return Control(recorded, Path(experiment.spec["base_dir"]))
+
+
+def replaced(task: TaskSpec, **options: Json) -> TaskSpec:
+    """Return a task with other options."""
+    return TaskSpec(task.kind, {**task.options, **options})
+
+
+def check_recordable(bench: Bench, arms: Sequence[Arm], calls: dict[str, Json]) -> None:
+    """Refuse tasks whose calls cannot be led through a proxy, and tell what it changes.
+
+    Raises:
+        UsageError: one is an http task.
+    """
+    if not calls.get("record"):
+        return
+    kinds = {arm.task.kind: arm.name for arm in arms}
+    if "http" in kinds:
+        raise UsageError(
+            "the model calls of an http task are the service's own, and do not come through here",
+            where=f"task of arm {kinds['http']}",
+            fix="record them where they are made: start `fairtrial proxy --port 8787`, then the "
+            "service with the variables that it prints",
+        )
+    if runs_alone(arms, calls):
+        note = "one trial runs at a time: the address of its calls is in a python task's os.environ"
+        tell(bench, [note])
+
+
+def runs_alone(arms: Sequence[Arm], calls: Mapping[str, Json]) -> bool:
+    """Return whether one trial runs at a time: the address of its calls is in `os.environ`."""
+    return bool(calls.get("record")) and any(arm.task.kind == "python" for arm in arms)
