@@ -15,7 +15,6 @@ from fairtrial.app.paths import current_folder, user_path
 from fairtrial.engine.control import Control
 from fairtrial.model.events import Event
 from fairtrial.ports import Clock, Prices, Surroundings, Workspace
-from fairtrial.pricing.prices import Prices as PriceList
 
 if TYPE_CHECKING:
     from fairtrial.store.opening import Store
@@ -79,6 +78,8 @@ class Bench:
         Raises:
             UsageError: the file of the user's prices does not fit.
         """
+        from fairtrial.pricing.prices import Prices as PriceList  # noqa: PLC0415  # runs only
+
         given = self.environ.get("FAIRTRIAL_PRICES")
         usual = self.home / "prices.json"
         own = self.path(Path(given)) if given else usual if usual.exists() else None
