@@ -132,6 +132,27 @@ def test_a_critic_that_names_the_answer_is_silenced() -> None:
     assert trial.attempts[0].feedback == BIT
 
 
+def test_a_critic_does_not_know_what_is_expected() -> None:
+    seen: list[Subject] = []
+
+    async def grade(subject: Subject) -> tuple[Score, ...]:
+        seen.append(subject)
+        return (score_of(GraderSpec("judge", "critic"), Grade(0.0, "no"), 0.5),)
+
+    attempted(answers("a", "right"), feedback=Critic(grade))
+    assert [(one.case.input, one.case.expected, one.output) for one in seen] == [
+        ("start", None, "a")
+    ]
+
+
+def test_a_critic_that_cannot_answer_adds_nothing() -> None:
+    async def grade(_: Subject) -> tuple[Score, ...]:
+        return (Score("critic", None, passed=None, reason="the judge is down"),)
+
+    trial = attempted(answers("a", "right"), feedback=Critic(grade))
+    assert trial.attempts[0].feedback == BIT
+
+
 def confirmed(task: ScriptedTask, of: bool = True) -> Trial:  # noqa: FBT001, FBT002  # a test's
     def applies(_: CaseKey) -> bool:
         return of

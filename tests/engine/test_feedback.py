@@ -66,6 +66,14 @@ def test_a_grader_that_compares_with_the_expected_answer_is_only_named() -> None
     assert said(trial, "kiwi", ("exact",)) == f"{BIT}\n- exact: not what is expected"
 
 
+def test_a_judge_that_was_shown_the_answer_is_only_named_where_there_is_one() -> None:
+    trial = failed(Score("judge", 0.0, passed=False, reason="think of a green fruit"))
+    told = Reasons((), ("judge",))
+    for expected, line in (("kiwi", "not what is expected"), (None, "think of a green fruit")):
+        text, _ = asyncio.run(told(Case("c1", "i", expected=expected), trial))
+        assert text == f"{BIT}\n- judge: {line}"
+
+
 def test_a_reason_that_holds_the_expected_answer_is_kept_back() -> None:
     trial = failed(Score("judge", 0.0, passed=False, reason="It should be Kiwi, not plum"))
     assert said(trial, "kiwi") == f"{BIT}\n- judge: failed; its reason is kept back"

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
+import inspect
 import math
 import os
 from dataclasses import dataclass
@@ -15,9 +17,11 @@ from fairtrial.graders.in_process import InProcessGrader
 from fairtrial.graders.registry import (
     GRADERS,
     build_grader,
+    compares,
     grader_schemas,
     grader_spec,
     grader_specs,
+    sees_expected,
 )
 from fairtrial.model.case import Case
 from fairtrial.model.errors import UsageError
@@ -176,3 +180,27 @@ def test_a_cancel_passes_through() -> None:
         return False
 
     assert asyncio.run(cancelled())
+
+
+@pytest.mark.parametrize(
+    ("spec", "comparing", "knowing"),
+    [
+        ("exact", True, False),
+        ({"kind": "contains", "values": ["a"]}, True, False),
+        ({"kind": "json_schema", "schema": {"type": "object"}}, False, False),
+        ("json_schema", True, False),
+        ({"kind": "judge", "rubric": "r"}, False, True),
+        ({"kind": "judge", "rubric": "r", "include": ["input", "output"]}, False, False),
+        ({"kind": "command", "command": "true"}, False, False),
+    ],
+)
+def test_which_graders_know_the_right_answer(spec: Any, comparing: bool, knowing: bool) -> None:  # noqa: FBT001  # a table
+    found = grader_spec(spec, "spec")
+    assert (compares(found), sees_expected(found)) == (comparing, knowing)
+
+
+def test_every_kind_that_compares_with_the_expected_value_is_known() -> None:
+    for kind, module in GRADERS.modules.items():
+        source = inspect.getsource(importlib.import_module(module))
+        if "import wanted" in source or "the case's 'expected' is no" in source:
+            assert compares(GraderSpec(kind, kind)), kind

@@ -203,6 +203,7 @@ def test_an_envelope_carries_the_call_and_brings_everything(
         "seed": 7,
         "time_limit_s": 9,
         "metadata": {},
+        "attempts": [],
     }
     assert (result.cost_usd, result.tokens) == (0.25, Tokens(input=3))
     assert (result.metrics, result.spans) == ({"steps": 2.0}, ({"name": "s"},))

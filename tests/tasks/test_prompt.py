@@ -16,7 +16,7 @@ from fairtrial.model.call import ModelCall, ModelReply, StopReason, ToolUse
 from fairtrial.model.case import Case
 from fairtrial.model.errors import InfraError, ProviderError, TaskError, TrialTimeout, UsageError
 from fairtrial.model.json import Json
-from fairtrial.model.task import Reused, TaskCall, TaskResult, Tokens
+from fairtrial.model.task import EarlierAttempt, Reused, TaskCall, TaskResult, Tokens
 from fairtrial.ports import Surroundings
 from fairtrial.schema.text_files import text_kept
 from fairtrial.tasks.prompt import PromptTask
@@ -339,3 +339,23 @@ def test_what_is_expected_is_in_no_call(tmp_path: Path) -> None:
     case = replace(call_of({"q": 1}).case, expected=canary)
     question = asked(tmp_path, case, template="{{ input }} {{ metadata }} {{ tags }}")
     assert canary not in repr(question)
+
+
+def test_earlier_attempts_are_turns_of_the_conversation(tmp_path: Path) -> None:
+    provider = Scripted("ok")
+    earlier = (
+        EarlierAttempt("Lyon", "not that"),
+        EarlierAttempt({"city": "Nice"}, "nor that"),
+        EarlierAttempt(None, "say something"),
+    )
+    run(task_of(tmp_path, provider, template="{{ country }}"), earlier=earlier)
+    turns = [(message.role, message.text) for message in provider.calls[0].messages]
+    assert turns == [
+        ("user", "France"),
+        ("assistant", "Lyon"),
+        ("user", "not that"),
+        ("assistant", '{"city": "Nice"}'),
+        ("user", "nor that"),
+        ("assistant", "(no answer)"),
+        ("user", "say something"),
+    ]

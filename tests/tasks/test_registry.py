@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from fairtrial.model.errors import UsageError
-from fairtrial.tasks.registry import TASKS, task_spec
+from fairtrial.tasks.registry import TASKS, check_shows_attempts, task_spec
 
 
 def test_a_spec_keeps_what_the_user_wrote() -> None:
@@ -61,3 +61,25 @@ def test_describing_and_checking_specs_imports_nothing_slow() -> None:
     )
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "[]\n"
+
+
+@pytest.mark.parametrize(
+    ("spec", "problem"),
+    [
+        ({"kind": "command", "command": "cat"}, "without an envelope"),
+        ({"kind": "command", "command": "cat", "envelope": True}, None),
+        ({"kind": "http", "url": "http://x"}, "without an envelope"),
+        ({"kind": "http", "url": "http://x", "envelope": True}, None),
+        ({"kind": "python", "function": "m:f"}, None),
+        ({"kind": "prompt"}, None),
+        ({"kind": "continuation"}, "cannot show earlier attempts"),
+    ],
+)
+def test_a_task_that_cannot_show_earlier_attempts_has_none(
+    spec: dict[str, Any], problem: str | None
+) -> None:
+    if problem is None:
+        check_shows_attempts(task_spec(spec, "spec"), "spec")
+        return
+    with pytest.raises(UsageError, match=problem):
+        check_shows_attempts(task_spec(spec, "spec"), "spec")

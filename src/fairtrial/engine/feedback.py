@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Collection, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from fairtrial.model.case import Case
@@ -32,6 +32,8 @@ async def bit(_case: Case, _trial: Trial) -> tuple[str, float | None]:
 class Critic:
     """Says what one further grader says of the output; that grader never decides anything.
 
+    It does not know what is expected, so it cannot tell.
+
     Attributes:
         grade: Asks it.
     """
@@ -40,9 +42,11 @@ class Critic:
 
     async def __call__(self, case: Case, trial: Trial) -> tuple[str, float | None]:
         """Return the critic's reason."""
-        subject = Subject(case, trial.output, trial.key.trial, trial.metrics)
-        (score,) = await self.grade(subject)
-        said = withheld(score.reason or "", case.expected, "")
+        told = replace(case, expected=None)
+        (score,) = await self.grade(Subject(told, trial.output, trial.key.trial, trial.metrics))
+        # Without a value its reason is about its own trouble.
+        reason = None if score.value is None else score.reason
+        said = withheld(reason or "", case.expected, "")
         return (f"{BIT}\n- {said}" if said else BIT), score.cost_usd
 
 
@@ -53,9 +57,12 @@ class Reasons:
     Attributes:
         comparing: Names of graders that hold the output against what is expected: of them only
             the name is told, since even a part of their reason would lead to the answer.
+        knowing: Names of graders that are shown what a case expects, and may put it in other
+            words: where a case expects something, they too are only named.
     """
 
     comparing: Collection[str]
+    knowing: Collection[str] = ()
 
     async def __call__(self, case: Case, trial: Trial) -> tuple[str, float | None]:
         """Return the reasons of a failed trial."""
@@ -68,7 +75,8 @@ class Reasons:
 
     def _line(self, score: Score, expected: Json) -> str:
         said = "not what is expected"
-        if score.grader not in self.comparing and score.reason:
+        known = expected is not None and score.grader in self.knowing
+        if score.grader not in self.comparing and not known and score.reason:
             said = withheld(score.reason, expected, "failed; its reason is kept back")
         return f"{withheld(score.grader, expected, 'a grader')}: {said}"
 

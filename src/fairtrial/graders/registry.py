@@ -38,6 +38,11 @@ GRADERS = Kinds(
 )
 
 
+_COMPARING = frozenset(
+    {"exact", "contains", "regex", "number", "json", "similarity", "same_action"}
+)
+
+
 @dataclass(frozen=True)
 class Shared:
     """What every grader takes; `negate` is written `not`."""
@@ -130,6 +135,20 @@ def build_grader(spec: GraderSpec, surroundings: Surroundings, where: str) -> Gr
         spec = dataclasses.replace(spec, threshold=module.DEFAULT_THRESHOLD)
     grader = module.build(spec, options, surroundings, f"{where} ({spec.name})")
     return cast("Grader", grader)
+
+
+def compares(spec: GraderSpec) -> bool:
+    """Return whether a grader's reasons tell what the output should have been.
+
+    It holds outputs against one right answer, the case's or its own, and says where they differ.
+    """
+    own_schema = spec.options.get("schema") is not None
+    return spec.kind in _COMPARING or (spec.kind == "json_schema" and not own_schema)
+
+
+def sees_expected(spec: GraderSpec) -> bool:
+    """Return whether a grader's model is shown what is expected, if a case says it."""
+    return spec.kind == "judge" and "expected" in (spec.options.get("include") or ("expected",))
 
 
 def grader_schemas() -> list[dict[str, Json]]:

@@ -65,6 +65,9 @@ def request_envelope(call: TaskCall) -> dict[str, Json]:
         "seed": call.seed,
         "time_limit_s": call.time_limit_s,
         "metadata": dict(case.metadata),
+        "attempts": [
+            {"output": earlier.output, "feedback": earlier.feedback} for earlier in call.earlier
+        ],
     }
 
 

@@ -24,7 +24,15 @@ from fairtrial.schema.text_files import json_given, text_kept
 from fairtrial.schema.validating import NoSchemaError, validator_of
 from fairtrial.tasks.prompt_answer import Form, result_of
 from fairtrial.tasks.prompt_template import TemplateProblemError
-from fairtrial.tasks.prompt_text import Given, Prompt, Words, as_options, compiled, words_of
+from fairtrial.tasks.prompt_text import (
+    Given,
+    Prompt,
+    Words,
+    as_options,
+    attempted,
+    compiled,
+    words_of,
+)
 
 _ATTEMPTS = 1_000_000
 """More trials than any experiment has: attempts of one trial are draws beyond all trials."""
@@ -146,6 +154,7 @@ class PromptTask:
         """
         options = self.options
         system, messages = self.prompt.filled(call.case)
+        messages = (*messages, *attempted(call.earlier))
         seed = {"seed": call.seed} if options.seed else {}
         variable = _ADDRESSES.get(self.kind)
         return ModelCall(

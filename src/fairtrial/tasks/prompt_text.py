@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -11,12 +12,14 @@ from fairtrial.model.call import Message
 from fairtrial.model.case import Case
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
+from fairtrial.model.task import EarlierAttempt
 from fairtrial.schema.decoding import unknown_name
 from fairtrial.schema.text_files import read_text, text_given
 from fairtrial.tasks.prompt_template import Template, TemplateProblemError
 
 INPUT = "{{ input }}"
 """The template of a task that gives none: the input as it is, or as JSON."""
+_NONE = "(no answer)"
 _KEYS = ("role", "content")
 _ROLES = ("system", "user", "assistant")
 
@@ -73,6 +76,18 @@ def values_of(case: Case) -> dict[str, Any]:
     }
     keys = case.input if isinstance(case.input, Mapping) else {}
     return {**{str(key): value for key, value in keys.items()}, **own}
+
+
+def attempted(earlier: Sequence[EarlierAttempt]) -> tuple[Message, ...]:
+    """Return earlier attempts as turns of the conversation: what came, and what was said of it."""
+    turns: list[Message] = []
+    for attempt in earlier:
+        output = attempt.output
+        said = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+        # An API refuses a turn without words.
+        turns.append(Message("assistant", said if output is not None and said.strip() else _NONE))
+        turns.append(Message("user", attempt.feedback))
+    return tuple(turns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,10 @@ _TELLTALES: Final = {
 """An option that only specs of one kind have, and the kind."""
 
 
+_SHOW_ATTEMPTS: Final = ("python", "prompt")
+_ENVELOPED: Final = ("command", "http")
+
+
 def task_spec(value: Json, where: str) -> TaskSpec:
     """Return the task that a JSON object describes, with all of its options checked.
 
@@ -93,6 +97,26 @@ def rehearse_task(spec: TaskSpec, case: Callable[[], Case], folder: Path, where:
     rehearse = getattr(TASKS.module(spec.kind, where), "rehearse", None)
     if rehearse is not None:
         rehearse(TASKS.options(spec.kind, spec.options, where), case(), folder, where)
+
+
+def check_shows_attempts(spec: TaskSpec, where: str) -> None:
+    """Refuse a task that cannot show its program or model what an earlier attempt came to.
+
+    Raises:
+        UsageError: it cannot: a further attempt would only be the same once more.
+    """
+    if spec.kind in _SHOW_ATTEMPTS or spec.options.get("envelope") is True:
+        return
+    enveloped = spec.kind in _ENVELOPED
+    raise UsageError(
+        f"a {spec.kind} task cannot show earlier attempts"
+        + (" without an envelope" if enveloped else ""),
+        where=where,
+        why="each attempt after the first is told what came of those before it",
+        fix='add "envelope": true; they are then its "attempts"'
+        if enveloped
+        else "leave out --seq",
+    )
 
 
 def _advice(options: Mapping[str, Json]) -> str:
