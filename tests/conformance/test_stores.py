@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from fairtrial.ports import AnswerCache, CallStore, SettingsStore
+from fairtrial.ports import AnswerCache, CallStore, LogbookStore, SettingsStore, SweepStore
 from fairtrial.store.opening import Store, open_store
 from fairtrial.testing.store.answers import AnswerCacheContract, Moment
 from fairtrial.testing.store.calls import CallStoreContract
@@ -16,6 +16,7 @@ from fairtrial.testing.store.experiments import ExperimentStoreContract
 from fairtrial.testing.store.facts import NOON
 from fairtrial.testing.store.pairing import PairedRowsContract
 from fairtrial.testing.store.settings import SettingsStoreContract
+from fairtrial.testing.store.timelines import LogbookStoreContract, SweepStoreContract
 
 
 class TestSqliteDatasets(DatasetStoreContract):
@@ -58,3 +59,17 @@ class TestSqliteAnswers(AnswerCacheContract):
     def answers(self, tmp_path: Path, moment: Moment) -> Iterator[AnswerCache]:
         with open_store(tmp_path, clock=moment) as store:
             yield store.answers
+
+
+class TestSqliteSweeps(SweepStoreContract):
+    @pytest.fixture
+    def sweeps(self, tmp_path: Path) -> Iterator[SweepStore]:
+        with open_store(tmp_path, clock=lambda: NOON) as store:
+            yield store.sweeps
+
+
+class TestSqliteLogbooks(LogbookStoreContract):
+    @pytest.fixture
+    def logbooks(self, tmp_path: Path) -> Iterator[LogbookStore]:
+        with open_store(tmp_path, clock=lambda: NOON) as store:
+            yield store.logbooks

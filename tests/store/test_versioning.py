@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sqlite3
 from contextlib import closing
@@ -165,6 +166,7 @@ def test_a_store_of_the_first_schema_keeps_its_trials(tmp_path: Path) -> None:
         assert (state.totals.grading_cost_usd, state.totals.reused) == (None, ())
         (trial,) = store.experiments.trials("exp_01JOLD")
         assert (trial.output, trial.grading_cost_usd, trial.reused) == ("yes", None, None)
+        assert state.experiment.series is None
         assert trial.scores[0].cost_usd == 0.0
         judged = replace(trial, grading_cost_usd=0.5, reused=Reused("cache", 1))
         store.experiments.record("exp_01JOLD", [judged], NOON)
@@ -176,6 +178,20 @@ def test_a_store_of_the_first_schema_keeps_its_trials(tmp_path: Path) -> None:
     assert [copy.name for copy in path.parent.glob("*.backup")] == [
         "fairtrial.db.schema-0001.backup"
     ]
+
+
+def test_what_was_tried_before_there_was_a_ledger_is_counted(tmp_path: Path) -> None:
+    path = _at_0001(tmp_path / "home")
+    task = {"kind": "command", "command": ["cat"], "cwd": "here"}
+    with closing(sqlite3.connect(path)) as connection:
+        spec = json.dumps({"arms": {"main": task}, "base_dir": "/work"})
+        connection.execute("UPDATE experiment SET spec = ?", [spec])
+        connection.commit()
+    elsewhere = {"arms": {"new": {**task, "cwd": "/work/here"}}, "base_dir": "/other"}
+    with open_store(path.parent) as store:
+        assert store.experiments.n_tried("bugs") == 1
+        store.experiments.open_experiment(an_experiment(spec=elsewhere), [])
+        assert store.experiments.n_tried("bugs") == 1
 
 
 @pytest.mark.parametrize(

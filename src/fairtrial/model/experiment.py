@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from fairtrial.model.json import Json
+from fairtrial.model.json import Json, content_hash
 from fairtrial.model.verdict import Cause
+
+AA_ARMS = ("a1", "a2")
+"""The arms of an A/A experiment: one configuration, run twice."""
 
 
 class Status(StrEnum):
@@ -68,6 +72,7 @@ class Experiment:
         identity: Hash of what makes two runs the same experiment.
         provenance: Where and with what it ran.
         created_at: When it was opened (UTC).
+        series: The improvement loop that it is a round of; None when it is of none.
     """
 
     id: str
@@ -84,17 +89,44 @@ class Experiment:
     identity: str
     provenance: Provenance
     created_at: datetime
+    series: str | None = None
 
     @property
     def n_planned(self) -> int:
-        """How many trials the plan holds."""
-        return self.n_cases * len(self.arms) * self.trials
+        """How many trials the plan holds; with a design, how many there are at most."""
+        told = self.spec.get("design", {}).get("planned")
+        return self.n_cases * len(self.arms) * self.trials if told is None else int(told)
+
+    @property
+    def configurations(self) -> tuple[str, ...]:
+        """A hash of each distinct task that it ran, with the file of the task's own program.
+
+        None for what ran no task: a regrade, and pairs of measurements.
+        """
+        arms = self.spec.get("arms")
+        if self.regrade_of is not None or self.measured or not isinstance(arms, Mapping):
+            return ()
+        scripts = self.spec.get("task_scripts") or {}
+        # An arm has its folder in its task, a task that is alone may have it beside it.
+        start = str(self.spec.get("base_dir", ""))
+        found = []
+        for name, task in arms.items():
+            folder = posixpath.normpath(posixpath.join(start, str(task.get("cwd") or "")))
+            told = {"task": {**task, "cwd": folder}, "script": scripts.get(name)}
+            found.append(content_hash(told))
+        return tuple(dict.fromkeys(found))
 
     @property
     def regrade_of(self) -> str | None:
         """The id of the experiment whose outputs it graded again; None when it ran a task."""
         origin = self.spec.get("regrade_of")
         return None if origin is None else str(origin)
+
+    @property
+    def is_aa(self) -> bool:
+        """Whether it ran one configuration twice, to see how much differs when nothing differs."""
+        tasks = self.spec.get("arms") or {}
+        return self.arms == AA_ARMS and tasks.get(AA_ARMS[0]) == tasks.get(AA_ARMS[1])
 
     @property
     def measured(self) -> bool:

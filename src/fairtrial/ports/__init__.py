@@ -26,6 +26,7 @@ from fairtrial.ports.stores import (
     TrialFilter,
 )
 from fairtrial.ports.tasks import Grader, Surroundings, Task
+from fairtrial.ports.timelines import LogbookStore, SweepStore
 
 __all__ = [
     "AnswerCache",
@@ -40,6 +41,7 @@ __all__ = [
     "Grader",
     "Lease",
     "Line",
+    "LogbookStore",
     "Prices",
     "ProcessCall",
     "ProcessResult",
@@ -47,6 +49,7 @@ __all__ = [
     "RowQuery",
     "SettingsStore",
     "Surroundings",
+    "SweepStore",
     "Task",
     "TrialFilter",
     "TrialSink",

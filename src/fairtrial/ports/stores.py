@@ -151,12 +151,20 @@ class ExperimentStore(Protocol):
         ...
 
     def newest(
-        self, limit: int, before: str | None = None, dataset: str | None = None
+        self,
+        limit: int,
+        before: str | None = None,
+        dataset: str | None = None,
+        series: str | None = None,
     ) -> Sequence[ExperimentState]:
         """Return the newest experiments, newest first; `before` is the last id of a page.
 
-        With `dataset`, only those on some version of it.
+        With `dataset`, only those on some version of it; with `series`, only its rounds.
         """
+        ...
+
+    def n_tried(self, dataset: str) -> int:
+        """Return how many configurations were run on any version of a dataset."""
         ...
 
     def positions(self, experiment_id: str) -> Sequence[int]:

@@ -35,6 +35,7 @@ from fairtrial.store.tables import (
     outcome_tally,
     tally,
 )
+from fairtrial.store.trying import n_tried, note_tried
 
 # Written as the partial index is, so that it is used.
 _UNFINISHED = text("experiment.status <> 'finished'")
@@ -73,6 +74,7 @@ class SqlExperimentStore:
             graders = no_scores(number, opened.spec)
             if graders:
                 connection.execute(grader_tally.insert(), graders)
+            note_tried(connection, opened)
 
     def reopen(self, experiment_id: str, policy: Mapping[str, Json], now: datetime) -> None:
         """Mark an experiment as running again; see `ExperimentStore`.
@@ -149,16 +151,26 @@ class SqlExperimentStore:
             return states(connection, statement)
 
     def newest(
-        self, limit: int, before: str | None = None, dataset: str | None = None
+        self,
+        limit: int,
+        before: str | None = None,
+        dataset: str | None = None,
+        series: str | None = None,
     ) -> Sequence[ExperimentState]:
         """Return the newest experiments, newest first; see `ExperimentStore`."""
         statement = STATE.order_by(experiment.c.ref.desc()).limit(limit)
+        if series is not None:
+            statement = statement.where(experiment.c.series == series)
         if dataset is not None:
             statement = statement.where(experiment.c.dataset == dataset)
         if before is not None:
             statement = statement.where(experiment.c.ref < before)
         with self._database.read() as connection:
             return states(connection, statement)
+
+    def n_tried(self, dataset: str) -> int:
+        """Return how many configurations were run on any version of a dataset."""
+        return n_tried(self._database, dataset)
 
     def positions(self, experiment_id: str) -> Sequence[int]:
         """Return the resolved cases as dataset positions.

@@ -17,7 +17,9 @@ from fairtrial.ports import (
     CallStore,
     DatasetStore,
     ExperimentStore,
+    LogbookStore,
     SettingsStore,
+    SweepStore,
 )
 from fairtrial.store.answers import SqlAnswerCache
 from fairtrial.store.blobs import Blobs
@@ -26,7 +28,9 @@ from fairtrial.store.database import Database
 from fairtrial.store.datasets import SqlDatasetStore
 from fairtrial.store.experiments import SqlExperimentStore
 from fairtrial.store.failures import translated
+from fairtrial.store.logbooks import SqlLogbookStore
 from fairtrial.store.settings import SqlSettingsStore
+from fairtrial.store.sweeps import SqlSweepStore
 from fairtrial.store.versioning import create, ensure_current
 
 DATABASE_FILE = "fairtrial.db"
@@ -50,6 +54,8 @@ class Store:
         settings: Its settings.
         calls: The model calls that a proxy saw.
         answers: Model answers that were kept.
+        sweeps: Races of configurations.
+        logbooks: Timelines of projects.
     """
 
     def __init__(self, home: Path, database: Database, clock: Callable[[], datetime]) -> None:
@@ -60,6 +66,8 @@ class Store:
         self.experiments: ExperimentStore = SqlExperimentStore(database, blobs)
         self.settings: SettingsStore = SqlSettingsStore(database)
         self.calls: CallStore = SqlCallStore(database, Blobs(home / CALL_FOLDER))
+        self.sweeps: SweepStore = SqlSweepStore(database)
+        self.logbooks: LogbookStore = SqlLogbookStore(database)
         self.answers: AnswerCache = SqlAnswerCache(database, Blobs(home / ANSWER_FOLDER), clock)
 
     def close(self) -> None:

@@ -82,6 +82,7 @@ def columns_of(opened: Experiment) -> dict[str, Any]:
         "created_at": to_micros(opened.created_at),
         "status": Status.RUNNING.value,
         "owner": to_json(this_process()).decode(),
+        "series": opened.series,
     }
 
 
@@ -138,6 +139,7 @@ def _state(
             identity=found.identity,
             provenance=Provenance(**from_json(found.provenance)),
             created_at=from_micros(found.created_at),
+            series=found.series,
         ),
         status=status,
         status_reason=found.status_reason,

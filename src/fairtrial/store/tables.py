@@ -26,7 +26,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = "0002"
+SCHEMA_VERSION = "0003"
 """The newest migration; versions sort as text."""
 
 TRIALS_A_ROW = 1 << 20
@@ -37,17 +37,17 @@ TOKEN_PARTS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 metadata = MetaData()
 
-_SORTED_TEXT = String().with_variant(String(collation="C"), "postgresql")
+SORTED_TEXT = String().with_variant(String(collation="C"), "postgresql")
 # SQLite gives ids by itself only to a primary key of the very type INTEGER.
-_ID = BigInteger().with_variant(Integer(), "sqlite")
+ID = BigInteger().with_variant(Integer(), "sqlite")
 
 
 def _id(name: str = "id") -> Column[Any]:
-    return Column(name, _ID, primary_key=True)
+    return Column(name, ID, primary_key=True)
 
 
 def _parent(name: str, target: str) -> Column[Any]:
-    return Column(name, _ID, ForeignKey(target), nullable=False)
+    return Column(name, ID, ForeignKey(target), nullable=False)
 
 
 def _count(name: str) -> Column[Any]:
@@ -59,7 +59,7 @@ def _amount(name: str) -> Column[Any]:
 
 
 def _word(name: str) -> Column[Any]:
-    return Column(name, _SORTED_TEXT, nullable=False)
+    return Column(name, SORTED_TEXT, nullable=False)
 
 
 # The program's own copy of what Alembic keeps, so that a normal run need not import Alembic.
@@ -110,7 +110,7 @@ version_case = Table(
     _parent("content_id", "case_content.id"),
     _word("case_id"),
     _word("condition"),
-    Column("split", _SORTED_TEXT),
+    Column("split", SORTED_TEXT),
     # A JSON list; null for a case without tags, so that what has some is found at once.
     Column("tags", Text),
     PrimaryKeyConstraint("version_id", "position", name="version_case_pk"),
@@ -140,8 +140,10 @@ experiment = Table(
     Column("status_reason", Text),
     Column("finished_at", BigInteger),
     Column("owner", Text),
+    Column("series", SORTED_TEXT),
     UniqueConstraint("ref", name="experiment_ref"),
     Index("experiment_name", "name", "ref"),
+    Index("experiment_series", "series", "ref", sqlite_where=text("series IS NOT NULL")),
     Index(
         "experiment_unfinished",
         "ref",
@@ -152,7 +154,7 @@ experiment = Table(
 experiment_cases = Table(
     "experiment_cases",
     metadata,
-    Column("experiment_id", _ID, ForeignKey("experiment.id"), primary_key=True),
+    Column("experiment_id", ID, ForeignKey("experiment.id"), primary_key=True),
     Column("positions", LargeBinary, nullable=False),
 )
 
@@ -160,7 +162,7 @@ experiment_cases = Table(
 tally = Table(
     "tally",
     metadata,
-    Column("experiment_id", _ID, ForeignKey("experiment.id"), primary_key=True),
+    Column("experiment_id", ID, ForeignKey("experiment.id"), primary_key=True),
     Column("heartbeat_at", BigInteger, nullable=False),
     _count("passed"),
     _count("failed"),
@@ -279,13 +281,13 @@ trial_row = Table(
 trial = Table(
     "trial",
     metadata,
-    Column("id", _ID, primary_key=True, autoincrement=False),
+    Column("id", ID, primary_key=True, autoincrement=False),
     _parent("row_id", "trial_row.id"),
     # The experiment is the row's; it is here for the index of the few trials with a cause.
     _parent("experiment_id", "experiment.id"),
     _count("number"),
     _word("verdict"),
-    Column("cause", _SORTED_TEXT),
+    Column("cause", SORTED_TEXT),
     Column("reason", Text),
     Column("score", Float),
     Column("started_at", BigInteger, nullable=False),
@@ -324,7 +326,7 @@ score = Table(
 trial_body = Table(
     "trial_body",
     metadata,
-    Column("trial_id", _ID, ForeignKey("trial.id"), primary_key=True, autoincrement=False),
+    Column("trial_id", ID, ForeignKey("trial.id"), primary_key=True, autoincrement=False),
     Column("inline", LargeBinary),
     Column("blob", String),
 )
@@ -333,7 +335,7 @@ trial_body = Table(
 setting = Table(
     "setting",
     metadata,
-    Column("key", _SORTED_TEXT, primary_key=True),
+    Column("key", SORTED_TEXT, primary_key=True),
     Column("value", Text, nullable=False),
     Column("set_at", BigInteger, nullable=False),
     sqlite_with_rowid=False,
@@ -359,13 +361,13 @@ model_call = Table(
     metadata,
     _id(),
     _word("ref"),
-    Column("session", _SORTED_TEXT),
+    Column("session", SORTED_TEXT),
     _count("number"),
-    Column("api", _SORTED_TEXT),
+    Column("api", SORTED_TEXT),
     _word("method"),
     Column("path", Text, nullable=False),
     Column("upstream", Text, nullable=False),
-    Column("model", _SORTED_TEXT),
+    Column("model", SORTED_TEXT),
     Column("status", Integer),
     Column("problem", Text),
     Column("failed", Boolean, nullable=False),
@@ -376,14 +378,14 @@ model_call = Table(
     Column("has_tokens", Boolean, nullable=False),
     *(Column(f"tokens_{part}", BigInteger) for part in TOKEN_PARTS),
     Column("cost_usd", Float),
-    Column("canonical", _SORTED_TEXT),
-    Column("served_from", _SORTED_TEXT),
-    Column("agent", _SORTED_TEXT),
+    Column("canonical", SORTED_TEXT),
+    Column("served_from", SORTED_TEXT),
+    Column("agent", SORTED_TEXT),
     # The experiment's ref: a call may be on record before its experiment is.
-    Column("experiment", _SORTED_TEXT),
-    Column("case_id", _SORTED_TEXT),
-    Column("condition", _SORTED_TEXT),
-    Column("arm", _SORTED_TEXT),
+    Column("experiment", SORTED_TEXT),
+    Column("case_id", SORTED_TEXT),
+    Column("condition", SORTED_TEXT),
+    Column("arm", SORTED_TEXT),
     Column("trial", Integer),
     UniqueConstraint("ref", name="model_call_ref"),
     Index("model_call_failed", "ref", sqlite_where=text("failed")),
@@ -405,7 +407,7 @@ model_call = Table(
 model_call_body = Table(
     "model_call_body",
     metadata,
-    Column("call_id", _ID, ForeignKey("model_call.id"), primary_key=True, autoincrement=False),
+    Column("call_id", ID, ForeignKey("model_call.id"), primary_key=True, autoincrement=False),
     Column("headers", LargeBinary, nullable=False),
 )
 

@@ -69,6 +69,32 @@ class ExperimentStoreContract:
             alive=True,
         )
 
+    def test_rounds_of_a_series_are_listed_newest_first(
+        self, store: Store, experiment: Experiment
+    ) -> None:
+        """An experiment without a series is in none."""
+        rounds = [an_experiment(n, series="loop") for n in (2, 3)]
+        for one in (*rounds, an_experiment(4, series="other")):
+            store.experiments.open_experiment(one, [0])
+        found = store.experiments.newest(10, series="loop")
+        assert [state.experiment for state in found] == rounds[::-1]
+        assert store.experiments.find(experiment.id).experiment.series is None
+
+    def test_each_configuration_of_a_dataset_counts_once(self, store: Store) -> None:
+        """Whatever the version, the arm's name, or the experiment; a regrade tries nothing."""
+        tasks = [{"kind": "command", "command": [word]} for word in ("a", "b", "c")]
+        specs: list[dict[str, Json]] = [
+            {"arms": {"main": tasks[0]}},
+            {"arms": {"base": tasks[0], "cand": tasks[1]}},
+            {"arms": {"main": tasks[2]}, "regrade_of": "exp_1"},
+            {"arms": {"main": tasks[0]}, "task_scripts": {"main": "edited"}},
+        ]
+        for n, spec in enumerate(specs):
+            opened = an_experiment(n, spec=spec, dataset_number=n)
+            store.experiments.open_experiment(opened, [0])
+        assert store.experiments.n_tried("bugs") == 3
+        assert store.experiments.n_tried("others") == 0
+
     def test_an_id_is_given_once(self, store: Store, experiment: Experiment) -> None:
         """A second experiment of the same id is refused."""
         with pytest.raises(StoreError, match="already"):
