@@ -72,6 +72,13 @@ def test_the_newest_earlier_finished_one_of_its_kind_is_found() -> None:
     assert found.state is others[4]
 
 
+def test_the_arm_of_an_aa_run_is_no_baseline() -> None:
+    twice = state(8, arms=("a1", "a2"), spec={"arms": {"a1": AGENT, "a2": AGENT}})
+    different = state(7, arms=("a1", "a2"), spec={"arms": {"a1": AGENT, "a2": {**AGENT, "x": 1}}})
+    assert choose_baseline(CANDIDATE, None, [twice]).state is None
+    assert choose_baseline(CANDIDATE, None, [twice, different]).state is different
+
+
 def test_it_says_why_there_is_none() -> None:
     first = choose_baseline(CANDIDATE, None, [state(3, {"kind": "http", "url": "http://a"})])
     assert first.sentence == "no baseline: it is the first experiment of its dataset and task"

@@ -40,7 +40,7 @@ def test_two_interleaved_runs_give_a_noise_floor(fairtrial: Command, spec: str) 
     assert (floor["first"], floor["second"], floor["drifts"]) == (0.75, 0.75, False)
     assert done.json["experiment"]["arms"] == ["a1", "a2"]
     assert done.json["experiment"]["n_recorded"] == 40
-    text = fairtrial("exp", "aa", "flaky").out
+    text = fairtrial("exp", "aa", "flaky-aa").out
     assert "the verdict of a case flips between two trials 50.0% of the time" in text
     assert "no sign of drift" in text
     assert "Smallest difference that a comparison shows 8 times in 10" in text
@@ -101,6 +101,25 @@ def test_a_comparison_says_how_far_luck_alone_goes(fairtrial: Command, spec: str
     assert "differ by 11.2 points (one sd); this difference is 0.0 sd" in text.replace("\n", " ")
 
 
+def test_an_aa_run_has_a_name_of_its_own_and_is_no_baseline(
+    fairtrial: Command, spec: str, numbers: str
+) -> None:
+    def name_of(*words: str) -> str:
+        ran = fairtrial("exp", "aa", *words, "--json").json
+        return str(ran["experiment"]["name"])
+
+    task = json.loads(Path(spec).read_text(encoding="utf-8"))["task"]
+    plain = ("-d", f"{numbers}@1", "--task", json.dumps(task), *EXACT)
+    earlier = fairtrial("exp", "run", *plain, "--json").json["id"]
+    assert name_of(*plain) == "numbers-aa"
+    assert name_of(spec) == "flaky-aa"
+    assert name_of(spec, "--name", "flaky") == "flaky"
+    fairtrial("exp", "run", *plain, "--name", "mended")
+    compared = fairtrial("exp", "compare", "numbers", "mended", "--json")
+    assert compared.code == 0, compared.err
+    assert fairtrial("exp", "compare", "mended", "--json").json["a"]["id"] == earlier
+
+
 def test_two_stored_runs_are_compared_without_running_anything(
     fairtrial: Command, numbers: str
 ) -> None:
@@ -116,15 +135,15 @@ def test_two_stored_runs_are_compared_without_running_anything(
 def test_two_arms_of_one_experiment_are_two_runs(fairtrial: Command, spec: str) -> None:
     ran = fairtrial("exp", "aa", spec, "--json").json
     for words in (
-        ("flaky:a1", "flaky:a2"),
-        ("flaky",),
-        (f"{ran['experiments'][0]}:a1", "flaky:a2"),
+        ("flaky-aa:a1", "flaky-aa:a2"),
+        ("flaky-aa",),
+        (f"{ran['experiments'][0]}:a1", "flaky-aa:a2"),
     ):
         again = fairtrial("exp", "aa", *words, "--json").json
         assert again["noise_floor"] == ran["noise_floor"], words
         assert again["experiments"] == ran["experiments"]
     fairtrial("exp", "run", spec, "--name", "third")
-    assert fairtrial("exp", "aa", "flaky:a2", "third").code == 0
+    assert fairtrial("exp", "aa", "flaky-aa:a2", "third").code == 0
 
 
 def test_a_moved_environment_is_told(fairtrial: Command, numbers: str, folder: Path) -> None:

@@ -70,6 +70,7 @@ def _is_earlier_of_kind(mine: Experiment, other: Experiment) -> bool:
         other.id < mine.id
         and other.dataset == mine.dataset
         and not other.measured
+        and not other.is_aa
         and root_of(other) != root_of(mine)
         and families(other) == families(mine)
     )

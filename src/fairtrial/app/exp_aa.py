@@ -16,11 +16,15 @@ from fairtrial.app.reports.experiment import ExperimentReport, judged
 from fairtrial.app.requests.exp_aa import Request
 from fairtrial.app.requests.exp_run import NEWEST, Setup
 from fairtrial.app.requests.exp_run import Request as RunRequest
+from fairtrial.app.spec_files import read_document
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.errors import NotFoundError, UsageError
-from fairtrial.model.experiment import Experiment, Status
+from fairtrial.model.experiment import AA_ARMS, Experiment, Status
 from fairtrial.model.json import Json
-from fairtrial.model.noise import ARMS, NoiseFloor, StoredFloor
+from fairtrial.model.noise import NoiseFloor, StoredFloor
+
+_LONGEST_START = 197
+"""Characters before the ending of a name, which has 200 at most."""
 
 
 def exp_aa(bench: Bench, request: Request) -> AaReport | AccompaniedReport:
@@ -49,21 +53,30 @@ def _report(bench: Bench, request: Request) -> AaReport:
             f"a spec is run twice, and {request.b} would not be looked at",
             fix=f"leave it out, or name two stored runs: fairtrial exp aa OTHER {request.b}",
         )
-    report = run_arms(bench, _run_request(bench, request), ARMS)
+    report = run_arms(bench, _run_request(bench, request), AA_ARMS)
     if not isinstance(report, ExperimentReport):
         raise TypeError(report)
     if report.state.status is not Status.FINISHED:
         return AaReport((report.state,), report, None, "the run is not finished")
-    first, second = (ChosenArm(report.state, arm) for arm in ARMS)
+    first, second = (ChosenArm(report.state, arm) for arm in AA_ARMS)
     return _measure(bench, first, second, report)
 
 
 def _run_request(bench: Bench, request: Request) -> RunRequest:
     setup = {field.name: getattr(request, field.name) for field in fields(Setup)}
     run = RunRequest(**setup, spec=request.spec)
-    if run.resume is None or (run.resume == NEWEST and (run.dataset or run.task)):
+    if run.resume is None:
+        return replace(run, name=run.name or _usual_name(request))
+    if run.resume == NEWEST and (run.dataset or run.task):
         return run
     return replace(run, resume=_to_resume(bench, run.resume))
+
+
+def _usual_name(request: Request) -> str | None:
+    """Return a name of its own: the newest of a name is found first, and hides earlier runs."""
+    given = None if request.spec is None else read_document(request.spec).get("name")
+    name = given if isinstance(given, str) else (request.dataset or "").partition("@")[0]
+    return f"{name[:_LONGEST_START]}-aa" if name else None
 
 
 def _to_resume(bench: Bench, ref: str) -> str:
@@ -71,14 +84,14 @@ def _to_resume(bench: Bench, ref: str) -> str:
     store = bench.store.experiments
     if ref != NEWEST:
         experiment = store.find(ref).experiment
-        if experiment.arms != ARMS:
+        if not experiment.is_aa:
             raise UsageError(
                 f"{experiment.id} is no A/A experiment",
                 fix=f"resume it with: fairtrial exp run --resume {experiment.id}",
             )
         return experiment.id
     for state in store.unfinished():
-        if state.experiment.arms == ARMS:
+        if state.experiment.is_aa:
             return state.experiment.id
     raise NotFoundError("no unfinished A/A experiment to resume", fix="see: fairtrial exp status")
 

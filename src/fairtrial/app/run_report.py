@@ -12,7 +12,6 @@ from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.engine.plan import Plan
 from fairtrial.model.experiment import ExperimentState, Status
-from fairtrial.model.noise import ARMS
 
 
 def run_report(
@@ -33,7 +32,7 @@ def run_report(
 def _compared(bench: Bench, state: ExperimentState) -> ComparisonReport | None:
     """Compare the two arms of a finished run; the same task twice is no comparison."""
     experiment = state.experiment
-    if len(experiment.arms) != 2 or experiment.arms == ARMS or state.status is not Status.FINISHED:
+    if len(experiment.arms) != 2 or experiment.is_aa or state.status is not Status.FINISHED:
         return None
     # Only a run with two arms needs numpy.
     from fairtrial.app.exp_compare import compared  # noqa: PLC0415

@@ -6,9 +6,6 @@ import math
 from dataclasses import dataclass
 from datetime import datetime
 
-ARMS = ("a1", "a2")
-"""The arms of an A/A experiment: one configuration, run twice."""
-
 
 @dataclass(frozen=True, slots=True)
 class Visible:

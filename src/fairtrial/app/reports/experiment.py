@@ -20,7 +20,6 @@ from fairtrial.model.design import DesignReading
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.experiment import ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
-from fairtrial.model.noise import ARMS
 from fairtrial.model.regrade import RepeatedGrading
 from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial
@@ -202,7 +201,7 @@ def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple
     elif totals.causes.get(Cause.TASK) or totals.causes.get(Cause.INFRA):
         command = f"fairtrial exp run --resume {name} --retry-errors"
         steps.append((command, "run the trials that ended in an error again"))
-    if state.experiment.arms == ARMS and state.status is Status.FINISHED:
+    if state.experiment.is_aa and state.status is Status.FINISHED:
         steps.append((f"fairtrial exp aa {name}", "see its noise floor, and keep it"))
     elif len(state.experiment.arms) == 2 and state.status is Status.FINISHED:
         steps.append((f"fairtrial exp compare {name}", "compare its arms"))

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from fairtrial.app.file_options import Plot
 from fairtrial.app.requests.exp_run import Setup
-from fairtrial.schema.fields import group, option
+from fairtrial.schema.fields import group, option, options_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +17,13 @@ class Request(Setup):
 
     The two runs are the arms a1 and a2 of one experiment, interleaved case by case. What is kept
     under the dataset, the task and the graders: how often a verdict flips, how much cases scatter,
-    and the smallest difference that a comparison of a size can show.
+    and the smallest difference that a comparison of a size can show. Without --name, the experiment
+    is called after the spec or the dataset, with -aa at its end.
     """
 
+    SPEC_KEYS: ClassVar = frozenset(
+        option.name for option in options_of(Setup) if option.name != "name"
+    )
     EXPERIMENT_OR_SPEC: ClassVar[str] = "a"
 
     a: str | None = option(None, positional=True)
