@@ -12,6 +12,7 @@ from fairtrial.app.grader_noises import with_grader_noise
 from fairtrial.app.noise_floors import floor_of
 from fairtrial.app.picturing import checked_plot, pictured, pictured_metrics
 from fairtrial.app.release_gate import with_gate
+from fairtrial.app.replay_readings import replay_reading
 from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
@@ -63,7 +64,9 @@ def _summary(
         return report if path is None else pictured_metrics(report, path)
     summary = with_gate(bench, experiment_report(store, state))
     summary = with_grader_noise(bench, with_baseline(bench, summary))
-    summary = replace(summary, design=kept_reading(bench, state))
+    summary = replace(
+        summary, design=kept_reading(bench, state), replay=replay_reading(bench, state)
+    )
     if path is None:
         return summary
     from fairtrial.app.plots.experiment import experiment_picture  # noqa: PLC0415  # rarely asked

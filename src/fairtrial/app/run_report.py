@@ -8,6 +8,7 @@ from fairtrial.app.against_baseline import with_baseline
 from fairtrial.app.bench import Bench
 from fairtrial.app.design_readings import read_design
 from fairtrial.app.release_gate import with_gate
+from fairtrial.app.replay_readings import recording_note, replay_reading
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.engine.plan import Plan
@@ -25,7 +26,11 @@ def run_report(
     report = with_gate(bench, experiment_report(bench.store.experiments, state, note))
     report = with_baseline(bench, report)
     return replace(
-        report, design=read_design(bench, state, plan), comparison=_compared(bench, state)
+        report,
+        note=note or recording_note(bench, state),
+        design=read_design(bench, state, plan),
+        comparison=_compared(bench, state),
+        replay=replay_reading(bench, state),
     )
 
 

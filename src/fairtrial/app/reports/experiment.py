@@ -21,6 +21,7 @@ from fairtrial.model.errors import ExitCode
 from fairtrial.model.experiment import ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
 from fairtrial.model.regrade import RepeatedGrading
+from fairtrial.model.replay import ReplayReading
 from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
@@ -52,6 +53,7 @@ class ExperimentReport:
         design: What its design found, when later trials depended on earlier ones.
         comparison: Its two arms beside each other, when the run has just ended.
         grader_noise: How much its graders differ with themselves; None when it was not measured.
+        replay: What came of serving recorded model calls again, in a replay.
     """
 
     schema: ClassVar[str] = "fairtrial.experiment/1"
@@ -72,6 +74,7 @@ class ExperimentReport:
     design: DesignReading | None = None
     comparison: ComparisonReport | None = None
     grader_noise: RepeatedGrading | None = None
+    replay: ReplayReading | None = None
 
     @property
     def exit_code(self) -> ExitCode:
@@ -108,6 +111,7 @@ class ExperimentReport:
             ],
             "design": None if self.design is None else self.design.content(),
             "comparison": None if self.comparison is None else self.comparison.json(),
+            "replay": None if self.replay is None else asdict(self.replay),
             "exit_code": self.exit_code,
         }
 

@@ -11,6 +11,7 @@ from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.cli.render.experiment import render_experiment
 from fairtrial.cli.render.lines import block, line
+from fairtrial.cli.render.replay import followed
 from fairtrial.cli.render.words import duration, money, number, quantity, reused, spent
 from fairtrial.model.case import Case
 from fairtrial.model.json import Json
@@ -33,6 +34,7 @@ def render(report: ExperimentReport | CaseReport | MetricsReport, console: Conso
             _case(case, console)
         for trial in report.trials:
             _trial(trial, console)
+            _further(trial, console)
     else:
         from fairtrial.cli.render import exp_metrics  # noqa: PLC0415  # loads numpy
 
@@ -63,6 +65,8 @@ def _trial(trial: Trial, console: Console) -> None:
     line(console, f"{trial.key.case_key}  trial {trial.key.trial}: {', '.join(parts)}", "bold")
     if trial.reason:
         line(console, f"  {trial.reason}")
+    if trial.replay is not None:
+        line(console, f"  {followed(trial.replay)}")
     for name, value in trial.metrics.items():
         line(console, f"  {name} {quantity(name, value)}")
     for score in trial.scores:
@@ -76,6 +80,27 @@ def _trial(trial: Trial, console: Console) -> None:
         line(console, "  end of standard error")
         block(console, trial.process.stderr_tail.rstrip())
     console.print()
+
+
+def _further(trial: Trial, console: Console) -> None:
+    """Print the attempts after the first, what they were told, and reruns."""
+    told = None
+    for attempt in trial.attempts:
+        if attempt.number > 1:
+            cost = "" if attempt.cost_usd is None else f", {money(attempt.cost_usd)}"
+            title = f"attempt {attempt.number}: {attempt.verdict}{cost}"
+            line(console, f"{trial.key.case_key}  trial {trial.key.trial}, {title}", "bold")
+            if attempt.reason:
+                line(console, f"  {attempt.reason}")
+            _value("was told", told, console)
+            _value("output", attempt.output, console)
+            console.print()
+        told = attempt.feedback
+    for count, rerun in enumerate(trial.reruns, start=1):
+        reason = f"  {rerun.reason}" if rerun.reason else ""
+        line(console, f"{trial.key.case_key}  rerun {count}: {rerun.verdict}{reason}")
+    if trial.reruns:
+        console.print()
 
 
 def _answers(score: Score, console: Console) -> None:

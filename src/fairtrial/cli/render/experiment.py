@@ -10,6 +10,7 @@ from fairtrial.cli.render.comparison import render_comparison
 from fairtrial.cli.render.gate import render_gate
 from fairtrial.cli.render.grader_noise import render_grader_noise
 from fairtrial.cli.render.lines import line, more, section, table
+from fairtrial.cli.render.replay import render_replay
 from fairtrial.cli.render.words import (
     counted,
     duration,
@@ -60,6 +61,7 @@ def _alone(report: ExperimentReport, console: Console) -> None:
         _arms(report, console)
     else:
         _rate(report, console)
+    _replay(report, console)
     render_graders(report, console)
     if report.grader_noise is not None:
         render_grader_noise(report.grader_noise.noise, console)
@@ -74,6 +76,7 @@ def _alone(report: ExperimentReport, console: Console) -> None:
 def _compared(report: ExperimentReport, comparison: ComparisonReport, console: Console) -> None:
     """Print what two arms came to; which of them failed where stands in their comparison."""
     _arms(report, console)
+    _replay(report, console)
     _problems(report, console)
     if report.gate is not None:
         render_gate(report.gate, console)
@@ -129,6 +132,8 @@ def render_design(reading: DesignReading, console: Console) -> None:
     line(console, first, "bold")
     for text in others:
         line(console, text)
+    if reading.kind == "seq":
+        _attempts(reading, console)
     looks = reading.facts.get("looks", ())
     if looks:
         rows = [
@@ -144,6 +149,26 @@ def render_design(reading: DesignReading, console: Console) -> None:
         table(console, (">Look", ">Cases", ">p", ">Limit", "Says"), rows)
 
 
+def _attempts(reading: DesignReading, console: Console) -> None:
+    """Print Seq@k of each arm."""
+    arms = reading.facts["arms"]
+    rows = [
+        (
+            f"Seq@{rate['k']}",
+            *([arm] if len(arms) > 1 else []),
+            percent(rate["estimate"]),
+            "–"
+            if rate["ci"] is None
+            else f"{percent(rate['ci']['lower'])} to {percent(rate['ci']['upper'])}",
+            f"{rate['n']:,}",
+        )
+        for arm, found in arms.items()
+        for rate in found["seq"]
+    ]
+    several = ["Arm"] if len(arms) > 1 else []
+    table(console, ("Within", *several, ">Solved", ">95 % interval", ">Cases"), rows)
+
+
 def _arms(report: ExperimentReport, console: Console) -> None:
     console.print()
     line(console, "Pass rate of each arm", "bold")
@@ -156,6 +181,11 @@ def _arms(report: ExperimentReport, console: Console) -> None:
             low, high = rate.interval.lower, rate.interval.upper
             shown = f"{percent(rate.estimate)}  {interval_bar(low, rate.estimate, high)}"
             line(console, f"  {arm}  {shown}  {percent(low)} to {percent(high)}")
+
+
+def _replay(report: ExperimentReport, console: Console) -> None:
+    if report.replay is not None:
+        render_replay(report.replay, console)
 
 
 def _without_interval(report: ExperimentReport) -> bool:

@@ -67,12 +67,24 @@ def trial_json(trial: Trial) -> dict[str, Json]:
         "grading_cost_usd": trial.grading_cost_usd,
         "tokens": None if trial.tokens is None else dataclasses.asdict(trial.tokens),
         "reused": None if trial.reused is None else dataclasses.asdict(trial.reused),
+        "replay": None if trial.replay is None else dataclasses.asdict(trial.replay),
         "metrics": dict(trial.metrics),
         "spans": [dict(span) for span in trial.spans],
         "process": None if trial.process is None else dataclasses.asdict(trial.process),
         "tries": trial.tries,
         "seed": trial.seed,
         "at_fault": trial.at_fault,
+        "attempts": [
+            {
+                **dataclasses.asdict(attempt),
+                "verdict": str(attempt.verdict),
+                "cause": None if attempt.cause is None else str(attempt.cause),
+            }
+            for attempt in trial.attempts
+        ],
+        "reruns": [
+            {**dataclasses.asdict(rerun), "verdict": str(rerun.verdict)} for rerun in trial.reruns
+        ],
     }
 
 
