@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import PurePath
@@ -18,14 +17,12 @@ from fairtrial.model.errors import StoreError
 from fairtrial.model.events import CallRecorded, ProxyStarted, RequestRefused
 from fairtrial.model.recorded_call import RecordedCall
 from fairtrial.recording.answers import Refusal
-from fairtrial.recording.call_log import CallLog
 from fairtrial.recording.describing import Describer
+from fairtrial.recording.log_process import ProcessLog
 from fairtrial.recording.proxy import RecordingProxy
 from fairtrial.recording.routing import is_loopback, upstreams_of
 from fairtrial.recording.serving import Program, serve
 
-SWITCH_S = 0.00005
-"""Seconds after which the thread that describes calls lets a stream go on."""
 _EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104  # compared with, not listened on
 
 
@@ -72,7 +69,14 @@ def proxy(bench: Bench, request: Request) -> ProxyReport:
     def refused(path: str, refusal: Refusal) -> None:
         bench.publish(RequestRefused(path, int(refusal.status), refusal.message))
 
-    log = CallLog(bench.store.calls, Describer(new_call_id, bench.prices), session, recorded)
+    # What is wrong with either is told here, before anything runs.
+    _ = bench.store.calls, bench.prices
+    log = ProcessLog(
+        (sys.executable, "-m", "fairtrial.app.proxy_log", session),
+        {**bench.environ, "FAIRTRIAL_HOME": str(bench.home)},
+        Describer(new_call_id),
+        recorded,
+    )
     recorder = RecordingProxy(upstreams, log, bench.clock, refused=refused)
 
     def started() -> None:
@@ -90,9 +94,8 @@ def proxy(bench: Bench, request: Request) -> ProxyReport:
 
     status = None
     try:
-        with _quick_switches():
-            address = (request.host, request.port)
-            status = serve(recorder, address, bench.control, started, _program(bench, request))
+        address = (request.host, request.port)
+        status = serve(recorder, address, bench.control, started, _program(bench, request))
     except StoreError:
         if not log.lost:
             raise
@@ -122,16 +125,6 @@ def new_call_id(moment: datetime) -> str:
 
 def _reached_as(host: str) -> str:
     return "127.0.0.1" if host in _EVERYWHERE else host
-
-
-@contextmanager
-def _quick_switches() -> Iterator[None]:
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(SWITCH_S)
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
 
 
 def _program(bench: Bench, request: Request) -> Program | None:

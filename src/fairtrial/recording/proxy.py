@@ -13,6 +13,7 @@ from fairtrial.ports import Clock
 from fairtrial.recording.answers import Refusal
 from fairtrial.recording.call_log import CallLog
 from fairtrial.recording.client_side import ClientConnection
+from fairtrial.recording.log_process import ProcessLog
 from fairtrial.recording.routing import OWNED, Upstreams
 from fairtrial.recording.turns import AnswerFrom, Shared
 
@@ -34,7 +35,7 @@ class RecordingProxy:
     def __init__(
         self,
         upstreams: Upstreams,
-        log: CallLog,
+        log: CallLog | ProcessLog,
         clock: Clock,
         *,
         answer_from: AnswerFrom | None = None,
