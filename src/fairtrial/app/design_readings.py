@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
+from fairtrial.app.attempting import SEQ
 from fairtrial.app.bench import Bench
 from fairtrial.app.designing import design_of, known_outcomes, played
 from fairtrial.engine.designs.adaptive import Adaptive
@@ -37,15 +38,24 @@ def read_design(bench: Bench, state: ExperimentState, plan: Plan) -> DesignReadi
     Raises:
         StoreError: the store cannot be read or written.
     """
-    design = design_of(bench, plan)
-    if design is None or state.status is not Status.FINISHED:
+    if state.status is not Status.FINISHED or not plan.design:
         return None
-    keys = frozenset(bench.store.experiments.recorded_keys(state.experiment.id))
-    outcomes = known_outcomes(bench, state, keys)
-    played(design, outcomes)
-    reading = _READERS[type(design)](design, outcomes)
+    reading = _found(bench, state, plan)
     bench.store.settings.set(_key(state), reading.content(), bench.clock.now())
     return reading
+
+
+def _found(bench: Bench, state: ExperimentState, plan: Plan) -> DesignReading:
+    if plan.design["kind"] == SEQ:
+        from fairtrial.app.seq_reading import seq_reading  # noqa: PLC0415  # rarely asked
+
+        return seq_reading(bench, state, plan)
+    design = design_of(bench, plan)
+    keys = frozenset(bench.store.experiments.recorded_keys(state.experiment.id))
+    outcomes = known_outcomes(bench, state, keys)
+    if design is not None:
+        played(design, outcomes)
+    return _READERS[type(design)](design, outcomes)
 
 
 def _key(state: ExperimentState) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fairtrial.app.attempting import seq_given
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import find_arm
 from fairtrial.app.requests.exp_run import Design as Options
@@ -22,6 +23,8 @@ from fairtrial.ports import RowQuery
 EVERY_ROW = 2**31
 LOOKS = 4
 EARLY, ADAPTIVE, REGRESSION = "early-stopping", "adaptive", "stop-on-regression"
+STAGED = frozenset({EARLY, ADAPTIVE, REGRESSION})
+"""Designs that choose trials by earlier outcomes, so that a run may end before its plan does."""
 
 
 def design_given(bench: Bench, request: Request, n_arms: int) -> dict[str, Json]:
@@ -33,6 +36,9 @@ def design_given(bench: Bench, request: Request, n_arms: int) -> dict[str, Json]
     """
     options = request.design
     _check(options)
+    seq = seq_given(bench, request)
+    if seq:
+        return seq
     if options.stop_early:
         if n_arms != 2:
             raise UsageError(
@@ -54,6 +60,7 @@ def design_given(bench: Bench, request: Request, n_arms: int) -> dict[str, Json]
 
 def _check(options: Options) -> None:
     chosen = {
+        "--seq": options.seq is not None,
         "--stop-early": options.stop_early,
         "--samples adaptive": options.samples == ADAPTIVE,
         "--stop-on-regression": options.stop_on_regression,

@@ -42,6 +42,10 @@ def estimate(bench: Bench, plan: Plan, n_due: int) -> CostEstimate:
         return CostEstimate(reason=graders)
     basis = "; ".join(dict.fromkeys(part.basis for part in (task, graders) if part.basis))
     least, most = task.least + graders.least, task.most + graders.most
+    attempts = plan.design.get("attempts", 1)
+    if attempts > 1:
+        most *= attempts
+        basis += f"; up to {attempts} attempts a trial, without what feedback costs"
     return CostEstimate(least * n_due, most * n_due, least, most, basis)
 
 

@@ -17,6 +17,7 @@ from fairtrial.app.noise_floors import floor_of_either
 from fairtrial.app.platform_faults import caused_by_platform
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.requests.exp_compare import Gate, Request
+from fairtrial.app.seq_columns import read_as_seq, seq_rows
 from fairtrial.model.case import CaseKey
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.decision import Decision
@@ -60,24 +61,23 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
             the data, or a judge or a label makes no sense.
         StoreError: the store cannot be read.
     """
-    if request.verdict == "seq":
-        raise UsageError(
-            "neither run was made with sequential attempts, so there is no Seq@K to compare",
-            where="--verdict seq",
-            fix="leave it out: the verdict then reads the pass rate",
-        )
     rules = _rules(request.ship)
     opinions = _opinions(bench, request)
     first, second, baseline = arms_to_compare(bench, request.a, request.b)
     labels = _labels(first, second)
     a, b = Input(*first, labels[0]), Input(*second, labels[1])
     rows = bench.store.experiments.paired_rows(first.key, second.key)
+    by_seq = request.verdict == "seq"
+    if by_seq:
+        rows = seq_rows(bench, first, second, rows)
     clusters = None if request.cluster is None else _clusters(bench, b, rows, request.cluster)
     try:
         found = compare(a, b, rows, force=request.force, clusters=clusters, ci=request.ci)
     except ArgumentError as error:
         why = str(error).removeprefix("ci: ")
         raise UsageError(why, where="--ci", fix="leave it out for the one that fits") from None
+    if by_seq:
+        found = read_as_seq(found, first)
     judged, people = opinions.on(found, (a, b)) if opinions else (None, None)
     faults: Platform = (frozenset(), frozenset())
     if request.ship.gate:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from ulid import ULID
 
+from fairtrial.app.attempting import attempting_of
 from fairtrial.app.bench import Bench
 from fairtrial.app.crashes import crash_log
-from fairtrial.app.designing import confirming_of, design_of, known_outcomes
+from fairtrial.app.designing import STAGED, confirming_of, design_of, known_outcomes
 from fairtrial.app.estimating import estimate
 from fairtrial.app.planning import selected_by, spec_to_store
 from fairtrial.app.provenance import provenance
@@ -73,7 +74,7 @@ def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentR
 
 def _is_whole(request: Request, intent: Intent) -> bool:
     """Return whether there is nothing left to run of what is resumed."""
-    if not intent.plan.design:
+    if intent.plan.design.get("kind") not in STAGED:
         return len(intent.kept) == intent.plan.n_planned
     finished = intent.state is not None and intent.state.status is Status.FINISHED
     return finished and not request.retry_errors
@@ -121,6 +122,7 @@ def _machinery(bench: Bench, intent: Intent, due: Due, *, cache: bool) -> Machin
     graders = tuple(
         build_grader(spec, surroundings, f"grader {spec.name}") for spec in intent.plan.graders
     )
+    attempting, critics = attempting_of(intent.plan, surroundings)
     return Machinery(
         tasks={
             arm.name: build_task(
@@ -128,9 +130,10 @@ def _machinery(bench: Bench, intent: Intent, due: Due, *, cache: bool) -> Machin
             )
             for arm in intent.plan.arms
         },
-        graders=graders,
+        graders=(*graders, *critics),
         grade=functools.partial(grade_all, graders),
         workspace=workspace,
+        attempting=attempting,
         confirming=confirming_of(due.design),
         recorder=_recorder(bench, intent.plan, due.experiment.id),
     )

@@ -73,21 +73,28 @@ class ModelUse:
         return self.calls * least, self.calls * most
 
 
-def task_uses(plan: Plan) -> dict[str, tuple[ModelUse, ...]]:
+def taskuses_of(plan: Plan) -> dict[str, tuple[ModelUse, ...]]:
     """Return the models that the task of each arm calls, as far as its spec tells."""
     return {
-        arm.name: tuple(_uses(f"task of arm {arm.name}", arm.task.options)) for arm in plan.arms
+        arm.name: tuple(uses_of(f"task of arm {arm.name}", arm.task.options))
+        for arm in plan.arms
+        if arm.task.kind != "continuation"  # what it calls stands in its cases
     }
 
 
-def grader_uses(plan: Plan) -> tuple[ModelUse, ...]:
+def graderuses_of(plan: Plan) -> tuple[ModelUse, ...]:
     """Return the models that the graders call, as far as their specs tell."""
     return tuple(
-        use for grader in plan.graders for use in _uses(f"grader {grader.name}", grader.options)
+        use for grader in plan.graders for use in uses_of(f"grader {grader.name}", grader.options)
     )
 
 
-def _uses(where: str, options: Mapping[str, Json]) -> Iterator[ModelUse]:
+def criticuses_of(plan: Plan) -> tuple[ModelUse, ...]:
+    """Return the models that the critic of further attempts calls, as far as its spec tells."""
+    return tuple(uses_of("the critic", plan.design.get("critic", {})))
+
+
+def uses_of(where: str, options: Mapping[str, Json]) -> Iterator[ModelUse]:
     """Yield the models of a task's or grader's options: every kind calls them by these names."""
     members = options.get("judges") or [options]
     fixed = {name: value for name, value in options.items() if name not in ("provider", "judges")}

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from fairtrial.app.attempting import SEQ, critic_of
 from fairtrial.app.bench import Bench
 from fairtrial.app.designing import design_given, most_trials
 from fairtrial.app.gate_rules import gate_rules
@@ -32,7 +33,7 @@ from fairtrial.model.json import Json
 from fairtrial.model.trial import MAIN_ARM
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import CaseOutline, RowQuery
-from fairtrial.tasks.registry import rehearse_task, task_spec
+from fairtrial.tasks.registry import check_shows_attempts, rehearse_task, task_spec
 
 EVERY_ROW = 2**31
 T = TypeVar("T")
@@ -70,6 +71,8 @@ def plan_of(bench: Bench, request: Request, names: Sequence[str] = (MAIN_ARM,)) 
     dataset = bench.store.datasets.version(request.dataset)
     cases = _selected(bench, dataset, request)
     for arm, start, place in placed:
+        if design.get("kind") == SEQ:
+            check_shows_attempts(arm.task, place)
         rehearse_task(arm.task, lambda: _whole(bench, dataset, cases[0]), start, place)
     return Plan(
         dataset=dataset,
@@ -172,7 +175,9 @@ def spec_to_store(plan: Plan, folder: Path, failing: str | None = None) -> Mappi
             without a warning.
     """
     origin = {} if failing is None else {"failing": failing}
-    scripts = script_digests((grader, folder) for grader in plan.graders)
+    critic = critic_of(plan)
+    graders = plan.graders if critic is None else (critic, *plan.graders)
+    scripts = script_digests((grader, folder) for grader in graders)
     return {
         **plan.spec(),
         "base_dir": str(folder),

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from fairtrial.app.attempting import SEQ
 from fairtrial.app.bench import Bench
+from fairtrial.app.designing import REGRESSION
 from fairtrial.app.estimating import estimate
-from fairtrial.app.model_uses import ModelUse, grader_uses, task_uses
+from fairtrial.app.model_uses import ModelUse, critic_uses, grader_uses, task_uses
 from fairtrial.app.reports.cost import CostEstimate
 from fairtrial.app.settling import tell
 from fairtrial.engine.plan import Plan
-from fairtrial.engine.stop_rules import OVER_BUDGET, Budget
+from fairtrial.engine.stop_rules import OVER_BUDGET, Budget, further_cost
 from fairtrial.model.errors import RefusedError
 from fairtrial.model.experiment import ExperimentState
 from fairtrial.model.wording import usd
+
+_TRIES_AGAIN = frozenset({SEQ, REGRESSION})
+"""Designs whose trials cost more than the totals say: those are of first attempts."""
 
 
 def budget_of(bench: Bench, plan: Plan, state: ExperimentState | None, n_due: int) -> Budget | None:
@@ -29,19 +34,24 @@ def budget_of(bench: Bench, plan: Plan, state: ExperimentState | None, n_due: in
         tell(bench, [_unpriced(use, bench) for use in _unpriced_uses(bench, plan)])
         return None
     _refuse_unpriced(bench, plan)
-    spent = 0.0 if state is None else spent_usd(state)
+    spent = 0.0 if state is None else spent_usd(bench, state)
     expected = estimate(bench, plan, n_due)
     _refuse_too_much(limit, spent, expected)
     return Budget(limit, spent, expected.trial_least_usd)
 
 
-def spent_usd(state: ExperimentState) -> float:
+def spent_usd(bench: Bench, state: ExperimentState) -> float:
     """Return what the trials on record have cost, as far as it is known."""
-    return (state.totals.cost_usd or 0.0) + (state.totals.grading_cost_usd or 0.0)
+    once = (state.totals.cost_usd or 0.0) + (state.totals.grading_cost_usd or 0.0)
+    if state.experiment.spec.get("design", {}).get("kind") not in _TRIES_AGAIN:
+        return once
+    trials = bench.store.experiments.trials(state.experiment.id)
+    return once + sum(further_cost(trial) or 0.0 for trial in trials)
 
 
 def _unpriced_uses(bench: Bench, plan: Plan) -> Sequence[ModelUse]:
     uses = [*(use for uses in task_uses(plan).values() for use in uses), *grader_uses(plan)]
+    uses += critic_uses(plan)
     return [use for use in uses if not use.priced(bench.prices)]
 
 

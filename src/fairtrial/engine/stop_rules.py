@@ -108,6 +108,17 @@ def trial_cost(trial: Trial) -> float | None:
     return added(*attempts, *(rerun.cost_usd for rerun in trial.reruns))
 
 
+def further_cost(trial: Trial) -> float | None:
+    """Return what a trial cost beside its first attempt: further ones, feedback and reruns.
+
+    None when a part of it is unknown.
+    """
+    if not trial.attempts[1:] and not trial.reruns:
+        return 0.0
+    whole, first = trial_cost(trial), cost_of_try(trial)
+    return None if whole is None or first is None else max(0.0, whole - first)
+
+
 def cost_of_try(trial: Trial) -> float | None:
     """Return what the task and the graders cost, without further attempts and reruns.
 

@@ -77,6 +77,18 @@ class Design:
     samples: Literal["fixed", "adaptive"] = option("fixed", metavar="MODE")
     """adaptive: two trials a case, and a third where they disagree; most of them decide, and no
     interval is reported"""
+    seq: Annotated[int, Meta(ge=2, le=10)] | None = option(None, metavar="K")
+    """Sequential attempts: a trial that fails is tried again with feedback, up to K attempts (2 to
+    10). The pass rate stays that of the first; Seq@1 to Seq@K are reported beside it. Command and
+    http tasks need "envelope": true"""
+    feedback: str | Mapping[str, Any] | None = option(None, metavar="MODE")
+    """With --seq, what an attempt is told of those before it: bit (only that it failed), reasons
+    (those of the failed graders, at most 3 of 300 characters) or critic=GRADER (what a further
+    grader, JSON, FILE or a kind, says; it decides nothing). Never what is expected (default:
+    reasons)"""
+    seq_history: Literal["full", "last"] | None = option(None, metavar="MODE")
+    """With --seq, which earlier attempts one sees: full, all of them, or only the last (default:
+    full)"""
     stop_on_regression: bool = option(default=False)
     """Stop, with exit status 1, once a case that passed in every trial of --baseline fails, and
     fails again in two reruns"""
