@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fairtrial.app.bench import Bench
 from fairtrial.app.model_uses import ModelUse, grader_uses, task_uses
 from fairtrial.app.reports.cost import CostEstimate
+from fairtrial.app.step_costs import BASIS, cost_of_steps, is_continuation
 from fairtrial.engine.plan import Plan
 from fairtrial.model.experiment import ExperimentState, Totals
 from fairtrial.model.json import content_hash
@@ -34,7 +35,8 @@ class _Part:
 def estimate(bench: Bench, plan: Plan, n_due: int) -> CostEstimate:
     """Return what the trials that are due are expected to cost, without kept answers."""
     earlier = _earlier(bench, plan)
-    task = _from_runs(earlier) or _from_prompts(bench, plan, _of_all_arms(plan), "task")
+    task = _from_runs(earlier) or _from_steps(bench, plan)
+    task = task or _from_prompts(bench, plan, _of_all_arms(plan), "task")
     if isinstance(task, str):
         return CostEstimate(reason=task)
     graders = _graders(bench, plan, earlier)
@@ -72,6 +74,15 @@ def _from_runs(states: Sequence[ExperimentState]) -> _Part | None:
     mean = sum(_unkept(state.totals) for state in states) / costed
     runs = "the newest run" if len(states) == 1 else f"the newest {len(states)} runs"
     return _Part(mean, mean, f"the mean of {runs} of this task, {costed:,} trials")
+
+
+def _from_steps(bench: Bench, plan: Plan) -> _Part | str | None:
+    """Return what the trials of continuation tasks cost; None for other tasks."""
+    if not is_continuation(plan):
+        return None
+    positions = [case.position for case in plan.cases]
+    cost = cost_of_steps(plan, bench.store.datasets.cases(plan.dataset, positions), bench.prices)
+    return cost if isinstance(cost, str) else _Part(cost.least, cost.most, BASIS)
 
 
 def _unkept(totals: Totals) -> float:

@@ -73,7 +73,7 @@ class ModelUse:
         return self.calls * least, self.calls * most
 
 
-def taskuses_of(plan: Plan) -> dict[str, tuple[ModelUse, ...]]:
+def task_uses(plan: Plan) -> dict[str, tuple[ModelUse, ...]]:
     """Return the models that the task of each arm calls, as far as its spec tells."""
     return {
         arm.name: tuple(uses_of(f"task of arm {arm.name}", arm.task.options))
@@ -82,14 +82,14 @@ def taskuses_of(plan: Plan) -> dict[str, tuple[ModelUse, ...]]:
     }
 
 
-def graderuses_of(plan: Plan) -> tuple[ModelUse, ...]:
+def grader_uses(plan: Plan) -> tuple[ModelUse, ...]:
     """Return the models that the graders call, as far as their specs tell."""
     return tuple(
         use for grader in plan.graders for use in uses_of(f"grader {grader.name}", grader.options)
     )
 
 
-def criticuses_of(plan: Plan) -> tuple[ModelUse, ...]:
+def critic_uses(plan: Plan) -> tuple[ModelUse, ...]:
     """Return the models that the critic of further attempts calls, as far as its spec tells."""
     return tuple(uses_of("the critic", plan.design.get("critic", {})))
 

@@ -11,6 +11,7 @@ from fairtrial.app.estimating import estimate
 from fairtrial.app.model_uses import ModelUse, critic_uses, grader_uses, task_uses
 from fairtrial.app.reports.cost import CostEstimate
 from fairtrial.app.settling import tell
+from fairtrial.app.step_costs import CONTINUATION, models_of
 from fairtrial.engine.plan import Plan
 from fairtrial.engine.stop_rules import OVER_BUDGET, Budget, further_cost
 from fairtrial.model.errors import RefusedError
@@ -52,7 +53,22 @@ def spent_usd(bench: Bench, state: ExperimentState) -> float:
 def _unpriced_uses(bench: Bench, plan: Plan) -> Sequence[ModelUse]:
     uses = [*(use for uses in task_uses(plan).values() for use in uses), *grader_uses(plan)]
     uses += critic_uses(plan)
+    uses += _steps(bench, plan)
     return [use for use in uses if not use.priced(bench.prices)]
+
+
+def _steps(bench: Bench, plan: Plan) -> list[ModelUse]:
+    """Return the models that continuation tasks ask: they stand in the cases."""
+    arms = [arm for arm in plan.arms if arm.task.kind == CONTINUATION]
+    if not arms:
+        return []
+    positions = [case.position for case in plan.cases]
+    cases = list(bench.store.datasets.cases(plan.dataset, positions))
+    return [
+        ModelUse(f"task of arm {arm.name}", {"kind": CONTINUATION}, model, 0, 0)
+        for arm in arms
+        for model in models_of(arm, cases)
+    ]
 
 
 def _unpriced(use: ModelUse, bench: Bench) -> str:

@@ -76,6 +76,11 @@ GROUPS = {
 VERBS = (
     Verb(("exp", "run"), "Run a task over a dataset and grade every output", runs_trials=True),
     Verb(
+        ("exp", "replay"),
+        "Replay recorded model calls with another model, system prompt or field, and compare",
+        runs_trials=True,
+    ),
+    Verb(
         ("exp", "metrics"),
         "Measure two commands in pairs: seconds, memory, and any number that they print",
         runs_trials=True,

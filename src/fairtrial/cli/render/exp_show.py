@@ -49,7 +49,8 @@ def _case(case: Case, console: Console) -> None:
     console.print()
 
 
-def _trial(trial: Trial, console: Console) -> None:
+def _took(trial: Trial) -> list[str]:
+    """Return how a trial ended, what it took and what it did without, part by part."""
     cause = f" ({trial.cause})" if trial.cause else ""
     parts = [f"{trial.verdict}{cause}", duration(trial.duration_s)]
     if used := trial.process:
@@ -62,7 +63,12 @@ def _trial(trial: Trial, console: Console) -> None:
     parts += spent(None, trial.grading_cost_usd)
     if (again := trial.reused) is not None:
         parts.append(reused(again.source, again.calls, again.cost_usd))
-    line(console, f"{trial.key.case_key}  trial {trial.key.trial}: {', '.join(parts)}", "bold")
+    return parts
+
+
+def _trial(trial: Trial, console: Console) -> None:
+    title = f"{trial.key.case_key}  trial {trial.key.trial}: {', '.join(_took(trial))}"
+    line(console, title, "bold")
     if trial.reason:
         line(console, f"  {trial.reason}")
     if trial.replay is not None:
@@ -70,10 +76,7 @@ def _trial(trial: Trial, console: Console) -> None:
     for name, value in trial.metrics.items():
         line(console, f"  {name} {quantity(name, value)}")
     for score in trial.scores:
-        mark = {True: "✓", False: "✗", None: "?"}[score.passed]
-        reason = f"  {score.reason}" if score.reason else ""
-        line(console, f"  {mark} {score.grader} {number(score.value)}{reason}")
-        _answers(score, console)
+        _score(score, console)
     if trial.output is not None or trial.cause is None:
         _value("output", trial.output, console)
     if trial.process and trial.process.stderr_tail:
@@ -101,6 +104,13 @@ def _further(trial: Trial, console: Console) -> None:
         line(console, f"{trial.key.case_key}  rerun {count}: {rerun.verdict}{reason}")
     if trial.reruns:
         console.print()
+
+
+def _score(score: Score, console: Console) -> None:
+    mark = {True: "✓", False: "✗", None: "?"}[score.passed]
+    reason = f"  {score.reason}" if score.reason else ""
+    line(console, f"  {mark} {score.grader} {number(score.value)}{reason}")
+    _answers(score, console)
 
 
 def _answers(score: Score, console: Console) -> None:
