@@ -22,6 +22,7 @@ from fairtrial.model.trial import TrialKey
 from fairtrial.ports import CallStore, Prices
 from fairtrial.recording.answers import Refusal
 from fairtrial.recording.call_log import CallLog
+from fairtrial.recording.client_side import ClientConnection
 from fairtrial.recording.describing import Describer
 from fairtrial.recording.proxy import RecordingProxy
 from fairtrial.recording.routing import upstreams_of
@@ -87,6 +88,11 @@ class Running:
             threading.Event().wait(0.01)
         assert len(self.calls.kept) == n, [call.problem for call, _ in self.calls.kept]
         return self.calls.kept
+
+    def clients(self) -> list[ClientConnection]:
+        """Return the clients that are connected."""
+        assert self.proxy._shared is not None
+        return [c for c in self.proxy._shared.connections if isinstance(c, ClientConnection)]
 
     def one(self) -> tuple[RecordedCall, CallBody]:
         return self.recorded(1)[0]

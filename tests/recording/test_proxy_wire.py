@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import socket
+import threading
 import zlib
 
 import brotli
@@ -407,14 +408,77 @@ def test_it_is_no_forward_proxy(start: Start) -> None:
 
 def test_an_answer_before_the_request_is_whole_comes_through(start: Start) -> None:
     early = b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n"
-    with RawUpstream([early]) as upstream:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        proxy = start(f"http://127.0.0.1:{listener.getsockname()[1]}")
+        with socket.create_connection(("127.0.0.1", proxy.proxy.port), 10) as connection:
+            connection.sendall(HEAD + b"Content-Length: 9000000\r\n\r\nbegun")
+            upstream, _ = listener.accept()
+            with upstream:
+                while not upstream.recv(65536).endswith(b"begun"):
+                    pass
+                upstream.sendall(early)  # and it reads no further
+                assert connection.recv(65536) == early
+                connection.sendall(b"x" * (9_000_000 - 5))
+                assert connection.recv(65536) == b""
+        call, _ = proxy.one()
+    assert (call.status, call.problem) == (413, None)
+
+
+def test_a_slow_reader_holds_the_upstream_back_and_not_the_memory(start: Start) -> None:
+    size = 30_000_000
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size + b"y" * size
+    with RawUpstream([answer]) as upstream:
         proxy = start(upstream.url)
         with socket.create_connection(("127.0.0.1", proxy.proxy.port), 10) as connection:
-            # The upstream of this test reads a body by its length, so it has one of nothing.
-            connection.sendall(HEAD + b"Content-Length: 0\r\n\r\n")
-            assert connection.recv(65536) == early
+            connection.sendall(post())
+            received = len(connection.recv(1000))
+            waiting = threading.Event()
+            for _ in range(10):
+                waiting.wait(0.02)
+                (client,) = proxy.clients()
+                assert client._transport.get_write_buffer_size() < 2_000_000
+            while part := connection.recv(1 << 20):
+                received += len(part)
+        call, body = proxy.one()
+    assert received == len(answer)
+    assert (call.problem, len(body.response)) == (None, size)
+
+
+def test_http_1_0_is_spoken_as_it_came(start: Start) -> None:
+    answer = b"HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nold"
+    with RawUpstream([answer, None]) as upstream:
+        proxy = start(upstream.url)
+        request = b"POST /v1/messages HTTP/1.0\r\nHost: localhost\r\nContent-Length: 2\r\n\r\n{}"
+        assert proxy.send(request) == answer
         call, _ = proxy.one()
-    assert call.status == 413
+    assert upstream.received[0].startswith(b"POST /v1/messages HTTP/1.0\r\n")
+    assert call.problem is None
+
+
+def test_of_an_endless_body_the_beginning_is_kept(
+    start: Start, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairtrial.recording.exchange.LARGEST_KEPT", 10)
+    answer = b"HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n" + b"0123456789" * 2
+    with RawUpstream([answer]) as upstream:
+        proxy = start(upstream.url)
+        assert proxy.send(post(b"abcdefghijklmno")) == answer
+        _, body = proxy.one()
+    assert upstream.received[0].endswith(b"abcdefghijklmno")
+    assert (body.request, body.response) == (b"abcdefghij", b"0123456789")
+    assert ("x-fairtrial-cut", "15") in body.request_headers
+    assert ("x-fairtrial-cut", "20") in body.response_headers
+
+
+def test_a_path_of_an_upstream_is_kept(start: Start) -> None:
+    with RawUpstream([OK], [OK]) as upstream:
+        proxy = start(f"{upstream.url}/gateway")
+        proxy.send(post())
+        proxy.send(post(path=b"/v1/responses?x=1"))
+        kept = proxy.recorded(2)
+    assert upstream.received[0].startswith(b"POST /gateway/v1/messages HTTP/1.1\r\n")
+    assert upstream.received[1].startswith(b"POST /gateway/v1/responses?x=1 HTTP/1.1\r\n")
+    assert [call.path for call, _ in kept] == ["/v1/messages", "/v1/responses?x=1"]
 
 
 pieces = st.lists(st.binary(min_size=1, max_size=300), min_size=0, max_size=8)
