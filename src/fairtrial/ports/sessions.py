@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from fairtrial.model.flag import Flag
 from fairtrial.model.session import Session, SessionEvent, TranscriptFacts, Usage
@@ -40,6 +40,10 @@ class FlagRule(Protocol):
             now: The moment of the ingest.
         """
         ...
+
+
+Clean: TypeAlias = Callable[[bytes], bytes]
+"""Takes secrets out of a line; a reader cleans each line that it looks into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +103,11 @@ class SessionReader(Protocol):
         """Return whether the first records of a file are of this agent."""
         ...
 
-    def start(self, path: Path) -> Transcript:
+    def start(self, path: Path, clean: Clean) -> Transcript:
         """Begin to read a file."""
         ...
 
-    def resume(self, path: Path, state: bytes) -> Transcript:
+    def resume(self, path: Path, clean: Clean, state: bytes) -> Transcript:
         """Go on with a file after the lines that gave this state."""
         ...
 

@@ -1,0 +1,1 @@
+"""Transcripts of Claude Code, of all versions since 1.0."""

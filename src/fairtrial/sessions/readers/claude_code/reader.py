@@ -1,0 +1,47 @@
+"""Where Claude Code keeps its transcripts, and how they are recognised."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from fairtrial.ports.sessions import Clean, Place
+from fairtrial.sessions.readers.claude_code.transcript import AGENT, ClaudeTranscript
+from fairtrial.sessions.walking import files_under
+
+_OWN = ("parentUuid", "sessionId", "isSidechain")
+
+
+class ClaudeCodeReader:
+    """Reads Claude Code. See `SessionReader`."""
+
+    agent = AGENT
+    version = 1
+
+    def places(self, environ: Mapping[str, str], home: Path) -> Sequence[Place]:
+        """Return `projects` of the configured folders, or of `~/.claude` and `~/.config/claude`."""
+        given = environ.get("CLAUDE_CONFIG_DIR")
+        if given:
+            roots = [Path(part).expanduser() for part in given.split(os.pathsep) if part]
+        else:
+            roots = [home / ".claude", home / ".config" / "claude"]
+        return [Place(AGENT, root / "projects") for root in roots]
+
+    def files(self, folder: Path) -> Iterator[Path]:
+        """Yield the transcripts under a folder."""
+        yield from files_under(folder, (".jsonl",))
+
+    def recognises(self, head: Sequence[Mapping[str, object]]) -> bool:
+        """Return whether a record has the fields that only Claude Code writes."""
+        return any(sum(name in record for name in _OWN) >= 2 for record in head) or any(
+            "sessionId" in record and "type" in record for record in head
+        )
+
+    def start(self, path: Path, clean: Clean) -> ClaudeTranscript:
+        """See `SessionReader.start`."""
+        return ClaudeTranscript(path, clean)
+
+    def resume(self, path: Path, clean: Clean, state: bytes) -> ClaudeTranscript:
+        """See `SessionReader.resume`."""
+        return ClaudeTranscript(path, clean, state)

@@ -1,0 +1,1 @@
+"""Rollouts of Codex, of all forms since 0.20."""
