@@ -8,8 +8,10 @@ from typing import Any, Final
 from fairtrial.app.attempting import SEQ
 from fairtrial.app.bench import Bench
 from fairtrial.app.designing import design_of, known_outcomes, played
+from fairtrial.app.race_reading import race_reading
 from fairtrial.engine.designs.adaptive import Adaptive
 from fairtrial.engine.designs.early_stopping import EarlyStopping
+from fairtrial.engine.designs.halving import Halving
 from fairtrial.engine.designs.regression import StopOnRegression
 from fairtrial.engine.plan import Plan
 from fairtrial.engine.stages import Outcomes
@@ -181,4 +183,5 @@ _READERS: Final[Mapping[type, Callable[[Any, Outcomes], DesignReading]]] = {
     EarlyStopping: _of_looks,
     Adaptive: _of_samples,
     StopOnRegression: _of_regressions,
+    Halving: race_reading,
 }

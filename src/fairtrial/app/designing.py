@@ -10,6 +10,7 @@ from fairtrial.app.requests.exp_run import Request
 from fairtrial.engine.attempts import Confirming
 from fairtrial.engine.designs.adaptive import MOST_TRIALS, Adaptive
 from fairtrial.engine.designs.early_stopping import EarlyStopping
+from fairtrial.engine.designs.halving import Halving
 from fairtrial.engine.designs.regression import StopOnRegression
 from fairtrial.engine.plan import Plan
 from fairtrial.engine.stages import Design, Outcomes, outcome_of
@@ -19,11 +20,13 @@ from fairtrial.model.experiment import ExperimentState
 from fairtrial.model.json import Json
 from fairtrial.model.trial import TrialKey
 from fairtrial.ports import RowQuery
+from fairtrial.stats.halving import halving_plan
 
 EVERY_ROW = 2**31
 LOOKS = 4
 EARLY, ADAPTIVE, REGRESSION = "early-stopping", "adaptive", "stop-on-regression"
-STAGED = frozenset({EARLY, ADAPTIVE, REGRESSION})
+HALVING = "halving"
+STAGED = frozenset({EARLY, ADAPTIVE, REGRESSION, HALVING})
 """Designs that choose trials by earlier outcomes, so that a run may end before its plan does."""
 
 
@@ -108,6 +111,8 @@ def design_of(bench: Bench, plan: Plan) -> Design | None:
             return Adaptive(plan)
         case "stop-on-regression":
             return StopOnRegression(plan, solved_in(bench, told["baseline"], told["arm"]))
+        case "halving":
+            return Halving(plan, halving_plan(len(plan.arms), told["budget"]))
         case _:
             return None
 

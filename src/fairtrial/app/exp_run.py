@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -31,7 +31,7 @@ from fairtrial.graders.grading import grade_all
 from fairtrial.graders.registry import build_grader
 from fairtrial.model.errors import StoreError
 from fairtrial.model.experiment import Experiment, Status
-from fairtrial.model.json import content_hash
+from fairtrial.model.json import Json, content_hash
 from fairtrial.model.trial import MAIN_ARM, TrialKey
 from fairtrial.ports import CallRecorder, Surroundings
 from fairtrial.tasks.registry import build_task
@@ -39,6 +39,21 @@ from fairtrial.workspaces.host.client import HostWorkspace
 
 SHOWN_SLOTS = 5
 _NOTHING_LEFT = "nothing to resume: every trial is on record"
+
+
+@dataclass(frozen=True, slots=True)
+class Birth:
+    """What another verb decides of the experiment that it lets run.
+
+    Attributes:
+        id: Its id; None draws one.
+        facts: Further keys of its spec.
+        before: Called just before it is opened.
+    """
+
+    id: str | None = None
+    facts: Mapping[str, Json] = field(default_factory=dict)
+    before: Callable[[], None] = lambda: None
 
 
 def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
@@ -61,7 +76,19 @@ def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentR
         return _plan_report(bench, intent, request)
     if intent.state is not None and _is_whole(request, intent):
         return run_report(bench, intent.state, intent.plan, _NOTHING_LEFT)
-    due = _due(bench, request, intent)
+    return run_intent(bench, request, intent)
+
+
+def run_intent(
+    bench: Bench, request: Request, intent: Intent, birth: Birth | None = None
+) -> ExperimentReport:
+    """Run what is left of an intent, and report; a new experiment is born as said.
+
+    Raises:
+        RefusedError: another process is at it, or it would cost more than it may.
+        StoreError: the store cannot be read or written.
+    """
+    due = _due(bench, request, intent, birth or Birth())
     machinery = _machinery(bench, intent, due, cache=_cached(request, intent))
     try:
         run(due, machinery, _world(bench, intent), bench.control)
@@ -80,17 +107,22 @@ def _is_whole(request: Request, intent: Intent) -> bool:
     return finished and not request.retry_errors
 
 
-def _due(bench: Bench, request: Request, intent: Intent) -> Due:
+def _due(bench: Bench, request: Request, intent: Intent, birth: Birth) -> Due:
     store, plan = bench.store.experiments, intent.plan
     budget = budget_of(bench, plan, intent.state, plan.n_planned - len(intent.kept))
     design = design_of(bench, plan)
     if intent.state is None:
-        experiment = _new_experiment(bench, request, intent)
+        experiment = _new_experiment(bench, request, intent, birth)
         positions = [case.position for case in plan.cases]
+
+        def begin() -> None:
+            birth.before()
+            store.open_experiment(experiment, positions)
+
         return Due(
             plan,
             experiment,
-            lambda: store.open_experiment(experiment, positions),
+            begin,
             design=design,
             budget=budget,
         )
@@ -168,10 +200,10 @@ def _world(bench: Bench, intent: Intent) -> World:
     )
 
 
-def _new_experiment(bench: Bench, request: Request, intent: Intent) -> Experiment:
+def _new_experiment(bench: Bench, request: Request, intent: Intent, birth: Birth) -> Experiment:
     plan = intent.plan
     return Experiment(
-        id=f"exp_{ULID()}",
+        id=birth.id or f"exp_{ULID()}",
         name=request.name or plan.dataset.dataset,
         dataset=plan.dataset.dataset,
         dataset_number=plan.dataset.number,
@@ -183,11 +215,13 @@ def _new_experiment(bench: Bench, request: Request, intent: Intent) -> Experimen
         spec={
             **spec_to_store(plan, intent.folder, selected_by(bench, request)),
             **({"gate": list(request.gate)} if request.gate else {}),
+            **birth.facts,
         },
         policy=plan.policy.content(),
         identity=plan.identity,
         provenance=provenance(bench.cwd, bench.environ),
         created_at=bench.clock.now(),
+        series=request.series,
     )
 
 

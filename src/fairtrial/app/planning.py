@@ -10,6 +10,7 @@ from fairtrial.app.attempting import SEQ, critic_of
 from fairtrial.app.bench import Bench
 from fairtrial.app.designing import design_given, most_trials
 from fairtrial.app.gate_rules import gate_rules
+from fairtrial.app.matrix_cells import cell_arms, cells_given
 from fairtrial.app.replay_arms import (
     CANDIDATE,
     CONTROL,
@@ -20,7 +21,8 @@ from fairtrial.app.replay_arms import (
 from fairtrial.app.requests.exp_run import Request, Selection
 from fairtrial.app.seeds import seed_or_drawn
 from fairtrial.app.settling import settled_graders, settled_task
-from fairtrial.app.task_arms import given_arms, settled_arms
+from fairtrial.app.task_arms import GivenArm, given_arms, settled_arms
+from fairtrial.app.task_scripts import task_script_digests
 from fairtrial.engine.plan import Arm, Plan, Policy, stored_policy
 from fairtrial.engine.selection import Criteria, select, split_names
 from fairtrial.graders.registry import grader_specs
@@ -99,7 +101,7 @@ def _arms(
     bench: Bench, request: Request, names: Sequence[str], calls: dict[str, Json]
 ) -> list[_Placed]:
     folder = base_dir(bench, request)
-    given = given_arms(bench, request, folder)
+    given = _cells(request, folder) or given_arms(bench, request, folder)
     if given:
         settled = settled_arms(bench, given)
         return [
@@ -117,6 +119,11 @@ def _arms(
 
 def policy_of(request: Request, otherwise: Policy) -> Policy:
     """Return how the trials of a request are run; what it leaves open is as in `otherwise`."""
+def _cells(request: Request, folder: Path) -> tuple[GivenArm, ...]:
+    found = cells_given(request)
+    return () if found is None else cell_arms(found, folder, f"{request.spec or 'matrix'}")
+
+
     limits = request.limits
     return Policy(
         _first(limits.concurrency, otherwise.concurrency),
@@ -140,7 +147,7 @@ def plan_of_stored(bench: Bench, experiment: Experiment, request: Request) -> Pl
     return Plan(
         dataset=dataset,
         cases=tuple(outlines[position] for position in positions),
-        arms=tuple(Arm(name, task_spec(task, name)) for name, task in spec["arms"].items()),
+        arms=tuple(Arm(name, task_spec(spec["arms"][name], name)) for name in experiment.arms),
         graders=grader_specs(spec["graders"], "graders"),
         trials=experiment.trials,
         seed=experiment.seed,
@@ -166,7 +173,7 @@ def selected_by(bench: Bench, request: Request) -> str | None:
 
 
 def spec_to_store(plan: Plan, folder: Path, failing: str | None = None) -> Mapping[str, Json]:
-    """Return what is run as JSON, with its folder and the digests of its graders' own files.
+    """Return what is run as JSON, with its folder and the digests of its graders' and tasks' files.
 
     Args:
         plan: The plan.
@@ -180,10 +187,12 @@ def spec_to_store(plan: Plan, folder: Path, failing: str | None = None) -> Mappi
     scripts = script_digests((grader, folder) for grader in graders)
     return {
         **plan.spec(),
+    task_scripts = task_script_digests(plan.arms, folder)
         "base_dir": str(folder),
         **({"grader_scripts": scripts} if scripts else {}),
         **origin,
     }
+        **({"task_scripts": task_scripts} if task_scripts else {}),
 
 
 def _selected(bench: Bench, dataset: DatasetVersion, request: Request) -> tuple[CaseOutline, ...]:

@@ -8,6 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.matrix_options import Matrix
 from fairtrial.app.planning import base_dir, plan_of, plan_of_stored
 from fairtrial.app.recording_options import Recording
 from fairtrial.app.reports.status import regrade_command
@@ -60,14 +61,19 @@ def intent_of(bench: Bench, request: Request, arms: Sequence[str]) -> Intent:
             fix=f"resume it as it was: fairtrial exp run --resume {experiment.id}",
         )
     stored = plan_of_stored(bench, experiment, request)
-    return Intent(stored, Path(experiment.spec["base_dir"]), state, _kept(bench, request, state))
+    return Intent(
+        stored,
+        Path(experiment.spec["base_dir"]),
+        state,
+        kept_of(bench, state, retry_errors=request.retry_errors),
+    )
 
 
 def _refuse_ignored(request: Request) -> None:
     """Refuse what a resume takes from the store: it would look as if it counted."""
     ignored = [
         option.flag
-        for option in (*options_of(Setup), *_of("design", Design), *_of("recording", Recording))
+        for option in (*options_of(Setup), *_groups())
         if option.path[0] not in ("limits", "resume")
         and attrgetter(".".join(option.path))(request) != option.default
     ]
@@ -77,6 +83,11 @@ def _refuse_ignored(request: Request) -> None:
             why="a resume runs the same cases, task, graders and trials as before",
             fix="leave it out, or start a new experiment without --resume",
         )
+
+
+def _groups() -> list[Option]:
+    kinds = {"design": Design, "matrix": Matrix, "recording": Recording}
+    return [option for name, kind in kinds.items() for option in _of(name, kind)]
 
 
 def _of(group: str, kind: type) -> list[Option]:
@@ -114,13 +125,15 @@ def _resumable(state: ExperimentState) -> ExperimentState:
     return state
 
 
-def _kept(bench: Bench, request: Request, state: ExperimentState) -> frozenset[TrialKey]:
+def kept_of(
+    bench: Bench, state: ExperimentState, *, retry_errors: bool = False
+) -> frozenset[TrialKey]:
     """Return the recorded trials that are not run again."""
     store, experiment_id = bench.store.experiments, state.experiment.id
     kept = store.recorded_keys(experiment_id)
     again: frozenset[Cause] = frozenset()
-    if state.status is not Status.FINISHED or request.retry_errors:
+    if state.status is not Status.FINISHED or retry_errors:
         again |= UNDECIDED_CAUSES
-    if request.retry_errors:
+    if retry_errors:
         again |= {Cause.TASK}
     return frozenset(kept - store.recorded_keys(experiment_id, again) if again else kept)

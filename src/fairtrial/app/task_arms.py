@@ -76,7 +76,7 @@ def settled_arms(bench: Bench, arms: Sequence[GivenArm]) -> tuple[Arm, ...]:
     Raises:
         UsageError: a task is wrong, or two arms have the same.
     """
-    settled = tuple(Arm(arm.name, _settled(bench, arm)) for arm in arms)
+    settled = tuple(Arm(arm.name, settled_arm(bench, arm)) for arm in arms)
     first, second = (content_hash(arm.task.content()) for arm in settled)
     if first == second:
         raise UsageError(
@@ -87,7 +87,12 @@ def settled_arms(bench: Bench, arms: Sequence[GivenArm]) -> tuple[Arm, ...]:
     return settled
 
 
-def _settled(bench: Bench, arm: GivenArm) -> TaskSpec:
+def settled_arm(bench: Bench, arm: GivenArm) -> TaskSpec:
+    """Return the task of an arm with all that it leaves open decided, and its own folder.
+
+    Raises:
+        UsageError: the task is wrong.
+    """
     task = settled_task(bench, task_spec(arm.task, arm.where), arm.folder, arm.where)
     if task.kind != "command":
         return task
@@ -98,7 +103,7 @@ def _settled(bench: Bench, arm: GivenArm) -> TaskSpec:
 
 def _of_mapping(arms: Mapping[str, Any], folder: Path, where: str) -> Iterator[GivenArm]:
     for name, value in arms.items():
-        yield _arm(name, value, folder, f"{where}.{name}")
+        yield given_arm(name, value, folder, f"{where}.{name}")
 
 
 def _of_words(bench: Bench, words: Sequence[str]) -> Iterator[GivenArm]:
@@ -106,10 +111,16 @@ def _of_words(bench: Bench, words: Sequence[str]) -> Iterator[GivenArm]:
         name, equals, text = word.partition("=")
         if not equals or not name.strip() or not text.strip():
             raise UsageError(f"{word!r} is not NAME=JSON or NAME=FILE", where="--arm", fix=_HOW)
-        yield _arm(name.strip(), text.strip(), bench.cwd, f"--arm {name.strip()}")
+        yield given_arm(name.strip(), text.strip(), bench.cwd, f"--arm {name.strip()}")
 
 
-def _arm(name: str, value: Json, folder: Path, where: str) -> GivenArm:
+def given_arm(name: str, value: Json, folder: Path, where: str) -> GivenArm:
+    """Return an arm from its name and its task: JSON, as text or not, or a file.
+
+    Raises:
+        UsageError: the name is none, or the text is neither JSON nor a file of a known kind.
+        NotFoundError: the file does not exist.
+    """
     if not name.strip() or not name.isprintable() or ":" in name:
         fix = "a name is one printable line without ':'"
         raise UsageError(f"{name!r} is no name of an arm", where=where, fix=fix)

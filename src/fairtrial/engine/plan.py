@@ -84,7 +84,8 @@ class Plan:
     @property
     def n_planned(self) -> int:
         """How many trials the plan holds; with a design, how many there are at most."""
-        return len(self.cases) * len(self.arms) * self.trials
+        told = self.design.get("planned")
+        return len(self.cases) * len(self.arms) * self.trials if told is None else int(told)
 
     @property
     def identity(self) -> str:

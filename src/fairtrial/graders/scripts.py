@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from fairtrial.analysis.programs import program_words
@@ -23,7 +23,7 @@ def script_digests(graders: Iterable[tuple[GraderSpec, Path]]) -> dict[str, str]
     """
     found = {}
     for spec, folder in graders:
-        path = _file_of(spec, folder.resolve())
+        path = own_file(spec.options, folder)
         if path is not None:
             try:
                 found[spec.name] = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -32,13 +32,20 @@ def script_digests(graders: Iterable[tuple[GraderSpec, Path]]) -> dict[str, str]
     return found
 
 
-def _file_of(spec: GraderSpec, folder: Path) -> Path | None:
-    if "function" in spec.options:
-        module = str(spec.options["function"]).partition(":")[0].replace(".", "/")
+def own_file(options: Mapping[str, Json], folder: Path) -> Path | None:
+    """Return the file in a folder that a command or a function is written in; None without one.
+
+    Args:
+        options: The options of a task or a grader.
+        folder: Where relative paths in them start.
+    """
+    folder = folder.resolve()
+    if "function" in options:
+        module = str(options["function"]).partition(":")[0].replace(".", "/")
         named = [folder / f"{module}.py", folder / module / "__init__.py"]
-    elif "command" in spec.options:
-        words = program_words(_plain(spec.options["command"]))
-        cwd = folder / str(spec.options.get("cwd") or "")
+    elif "command" in options:
+        words = program_words(_plain(options["command"]))
+        cwd = folder / str(options.get("cwd") or "")
         named = [cwd / words[-1]] if words else []
     else:
         named = []

@@ -16,6 +16,8 @@ from sqlalchemy import (
 
 from fairtrial.store.tables import ID, SORTED_TEXT, metadata
 
+__all__ = ["logbook", "logbook_entry", "metadata", "sweep", "tried"]
+
 # Which configurations were tried on a dataset, and the first experiment that ran each.
 tried = Table(
     "tried",

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 from msgspec import Meta
 
 from fairtrial.app.caching_options import Caching
+from fairtrial.app.matrix_options import Matrix
 from fairtrial.app.recording_options import Recording
 from fairtrial.schema.fields import JSON_OR_FILE, group, option
 
@@ -137,6 +138,7 @@ class Request(Setup):
     spec: Path | None = option(None, positional=True)
     """Spec file"""
     design: Design = group(Design)
+    matrix: Matrix = group(Matrix)
     recording: Recording = group(Recording)
     max_cost: Annotated[float, Meta(gt=0)] | None = option(None, metavar="USD")
     """What the task's and the graders' models may cost together, trials on record included: the run
@@ -146,6 +148,9 @@ class Request(Setup):
     gate: tuple[Mapping[str, Any], ...] = option((), hidden=True)
     """Rules of a release gate: they are held against the run when it ends, and `exp gate` holds
     them against it again"""
+    series: Name | None = option(None, metavar="NAME")
+    """Tag the experiment as the next round of an improvement loop, and say whether the loop should
+    stop (see `exp plateau`)"""
     retry_errors: bool = option(default=False)
     """With --resume EXPERIMENT: run its trials that ended in a task error again too, also those of
     a finished experiment; the rest are kept"""
@@ -158,6 +163,8 @@ EXAMPLES = (
     'fairtrial exp run -d smoke --task \'{"kind":"command","command":"cat"}\' -g exact',
     "fairtrial exp run spec.yaml --trials 3 --split test --concurrency 8",
     "fairtrial exp run -d smoke -g exact --arm base=base.json --arm cand=cand.json --stop-early",
+    "fairtrial exp run spec.yaml --seq 3 --feedback reasons",
+    "fairtrial exp run matrix.yaml --plan",
     "fairtrial exp run spec.yaml --record --name before",
     "fairtrial exp run changed.yaml --replay before",
     "fairtrial exp run spec.yaml --resume",
