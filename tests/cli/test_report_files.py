@@ -42,6 +42,29 @@ def test_a_document_keeps_the_decision_and_the_report(pair: Command, folder: Pat
     assert suite.attrib["tests"] == "20"
 
 
+@pytest.mark.parametrize("form", ["markdown", "junit", "html", "jsonl", "csv"])
+def test_an_export_of_two_experiments_is_their_comparison(
+    pair: Command, folder: Path, form: str
+) -> None:
+    beside = pair(*COMPARE, "--to", form)
+    done = pair("exp", "export", "good", "bad", "--to", form)
+    assert (done.code, done.out) == (0, beside.out)
+    told = pair("exp", "export", "good", "bad", "--to", form, "-o", "out.txt")
+    assert (told.code, told.out) == (0, f"wrote {folder / 'out.txt'}\n")
+    assert (folder / "out.txt").read_bytes().decode() == beside.out
+    found = pair("exp", "export", "good", "bad", "--to", form, "--json").json
+    assert (found["schema"], found["text"]) == ("fairtrial.document/1", beside.out)
+
+
+def test_an_exported_comparison_has_a_marker_of_its_own(pair: Command) -> None:
+    words = ("exp", "export", "good", "bad", "--marker", "night", "--to")
+    assert pair(*words, "markdown").out.startswith("<!-- fairtrial:night -->\n")
+    assert "no effect without --to markdown" in pair(*words, "html").err
+    alone = pair("exp", "export", "good", "--marker", "night", "--to", "markdown")
+    assert alone.code == 64
+    assert "no effect without a second experiment" in alone.err
+
+
 @pytest.mark.skipif(not Path("/dev/fd").exists(), reason="needs the streams in /dev")
 def test_a_stream_is_written_to_and_never_replaced(pair: Command, folder: Path) -> None:
     plain = pair(*COMPARE, "--to", "jsonl").out

@@ -138,6 +138,7 @@ COMMANDS = (
     "exp status",
     "exp status d",
     "exp export d --to html -o d.html",
+    "exp export d again --to markdown",
     "exp schema -o schema.json",
     "proxy -- python3 calls.py",
     "calls list -n 1",

@@ -109,7 +109,10 @@ VERBS = (
     Verb(("exp", "show"), "Show an experiment: pass rate, graders, failures"),
     Verb(("exp", "list"), "List experiments, newest first"),
     Verb(("exp", "status"), "Show progress, ETA and cost of runs, and how to resume them"),
-    Verb(("exp", "export"), "Write an experiment as junit, jsonl, csv, markdown or html"),
+    Verb(
+        ("exp", "export"),
+        "Write an experiment, or the comparison of two, as junit, jsonl, csv, markdown or html",
+    ),
     Verb(("exp", "schema"), "Print the JSON Schema of the spec file, for editors"),
     Verb(
         ("grader", "calibrate"),
