@@ -55,7 +55,7 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "stats.pairwise",
     ),
     "Margins": ("analysis.noninferiority", "stats.noninferiority"),
-    "Noise and planning": ("analysis.noise", "stats.variance", "stats.power"),
+    "Noise and planning": ("analysis.noise", "stats.variance", "stats.flip_rate", "stats.power"),
     "Races": ("analysis.sweep", "stats.halving"),
     "Measured quantities": ("analysis.measured", "stats.log_ratio"),
     "Several tries": ("analysis.pass_metrics", "stats.passk", "stats.adaptive"),

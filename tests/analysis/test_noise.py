@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from datetime import UTC, datetime
 
 import numpy as np
 import pytest
 
 from fairtrial.analysis.noise import noise_floor
+from fairtrial.analysis.planned_size import Question, effect_of
+from fairtrial.model.noise import StoredFloor
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.trials import TrialSums, from_counts
 
@@ -91,3 +94,26 @@ def test_it_needs_a_case() -> None:
     nothing = from_counts([], [])
     with pytest.raises(ArgumentError, match="first"):
         noise_floor(nothing, nothing)
+
+
+def test_no_flip_at_all_is_no_certainty() -> None:
+    ones, twos = [1] * 20, [2] * 20
+    found = noise_floor(from_counts(ones, ones), from_counts(twos, twos))
+    assert (found.flip_rate, found.sd) == (0.0, 0.0)
+    # Three trials of a case: 1 - 3f/2 is the chance that they agree.
+    most = (1 - 0.05 ** (1 / 20)) / 1.5
+    assert found.flip_rate_at_most == pytest.approx(most)
+    assert found.sd_at_most == pytest.approx(math.sqrt(0.5 * most * (1 + 0.5) / 20))
+    effects = {(v.cases, v.trials): v.effect for v in found.visible}
+    assert effects[100, 1] == effect_of(100, 1, Question(most), spread=False)
+    luck = StoredFloor(found, ("exp_a",), datetime(2026, 1, 1, tzinfo=UTC)).luck_at(50, 2)
+    assert luck.at_most
+    assert luck.sd == pytest.approx(math.sqrt(most / 100))
+
+
+def test_with_a_flip_the_estimate_speaks_for_itself() -> None:
+    found = noise_floor(from_counts([1, 1], [1, 1]), from_counts([1, 0], [1, 1]))
+    assert (found.flip_rate_at_most, found.sd_at_most) == (None, None)
+    luck = StoredFloor(found, ("exp_a",), datetime(2026, 1, 1, tzinfo=UTC)).luck_at(2, 1)
+    assert not luck.at_most
+    assert luck.sd == pytest.approx(found.sd)

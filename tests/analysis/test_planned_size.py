@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from statsmodels.stats.power import TTestPower
 
-from fairtrial.analysis.planned_size import Question, cases_for, effect_of, noise_of, power_of
+from fairtrial.analysis.planned_size import (
+    Question,
+    cases_for,
+    effect_of,
+    most_flips,
+    noise_of,
+    power_of,
+)
 
 
 @pytest.mark.parametrize("flip_rate", [0.08, 0.25, 0.4])
@@ -86,3 +93,20 @@ def test_noise_is_read_from_counts() -> None:
     assert found is not None
     # 4 of 10 cases with the unbiased variance 1/3 of (1, 1, 0): twice that, on average.
     assert found.flip_rate == pytest.approx(2 * 0.4 / 3)
+
+
+def test_a_rate_that_is_only_the_highest_that_fits_takes_no_gain_to_be_spread() -> None:
+    bound = Question(0.1, spread=False)
+    assert effect_of(100, 3, bound) == effect_of(100, 3, Question(0.1), spread=False)
+    calm = effect_of(100, 3, Question(0.0))
+    assert calm is not None
+    assert (effect_of(100, 3, bound) or 0.0) > calm
+    power = TTestPower().power(0.1 / np.sqrt(bound.variance(3) + 0.09), 100, 0.05)
+    assert power_of(0.1, 100, 3, bound) == pytest.approx(power, abs=1e-6)
+
+
+def test_the_most_flips_that_fit_are_those_of_the_cases_with_several_trials() -> None:
+    # Eleven cases of two trials or more agree with themselves; one of one trial says nothing.
+    assert most_flips({(3, 3): 6, (0, 2): 5, (1, 1): 1}) == pytest.approx(1 - 0.05 ** (1 / 11))
+    assert most_flips({(3, 3): 6, (1, 2): 1}) is None
+    assert most_flips({(1, 1): 9, (0, 0): 2}) is None

@@ -132,6 +132,36 @@ def test_two_stored_runs_are_compared_without_running_anything(
     assert len(report["experiments"]) == 2
 
 
+def test_no_flip_seen_is_told_with_what_it_leaves_possible(
+    fairtrial: Command, numbers: str, folder: Path
+) -> None:
+    words = ("-d", numbers, "--task", CAT, *EXACT)
+    # Two trials of each of 20 cases agreed: at most 1 - 0.05^(1/20) of them flip.
+    told = fairtrial("exp", "aa", *words).out.replace("\n", " ")
+    assert "no verdict flipped between two trials, in 20 cases: 95 % sure that one flips" in told
+    assert "at most 13.9% of the time" in told
+    assert "differ by at most 8.3 points (one sd; no flip was seen, 95 % sure)" in told
+    assert "differ by 0.0 points" not in told
+    for name in ("one", "two"):
+        fairtrial("exp", "run", *words, "--name", name, "--trials", "2")
+    compared = fairtrial("exp", "compare", "one", "two", "--plot", "c.svg").out.replace("\n", " ")
+    assert "unchanged, two runs of this size differ by at most 5.9 points" in compared
+    assert "at least 95 % of unchanged runs" in (folder / "c.svg").read_text(encoding="utf-8")
+    fairtrial("exp", "show", "one", "--plot", "s.svg")
+    assert "where at least 95 %" in (folder / "s.svg").read_text(encoding="utf-8")
+    floor = fairtrial("exp", "compare", "one", "two", "--json").json["noise_floor"]
+    assert (floor["sd"], floor["flip_rate"]) == (None, 0.0)
+    assert floor["flip_rate_at_most"] == pytest.approx(1 - 0.05 ** (1 / 20))
+    assert floor["sd_at_most"] == pytest.approx((floor["flip_rate_at_most"] / 40) ** 0.5)
+    for source in ("numbers-aa", "one"):
+        planned = fairtrial("exp", "power", "--cases", "50", "--from", source, "--plot", "p.svg")
+        assert "flips at most 13.9% of the time" in planned.out, source
+        assert "no flip was seen" in planned.out, source
+        assert "flips at most 13.9 %" in (folder / "p.svg").read_text(encoding="utf-8"), source
+    plan = fairtrial("exp", "run", *words, "--dry-run").out.replace("\n", " ")
+    assert "no flip was seen, and 95 % sure it is no more than this" in plan
+
+
 def test_two_arms_of_one_experiment_are_two_runs(fairtrial: Command, spec: str) -> None:
     ran = fairtrial("exp", "aa", spec, "--json").json
     for words in (

@@ -53,12 +53,24 @@ def test_noise_comes_from_an_experiment(fairtrial: Command, numbers: str) -> Non
     assert "33.3% of verdicts flip without any change (from flaky (exp_" in plan.out
 
 
-def test_without_any_noise_a_gain_sits_in_few_cases(fairtrial: Command, numbers: str) -> None:
-    fairtrial("exp", "run", "-d", numbers, *EXACT, "--task", CAT, "--trials", "2", "--name", "calm")
-    done = fairtrial("exp", "power", "--effect", "0.1", "--from", "calm")
+def test_without_any_noise_a_gain_sits_in_few_cases(fairtrial: Command) -> None:
+    done = fairtrial("exp", "power", "--effect", "0.1", "--flip-rate", "0")
     assert done.code == 0
     assert "73 cases" in done.out
     assert "without any noise a gain can only sit in cases that are fixed for good" in done.out
+
+
+def test_no_flip_seen_is_planned_with_the_highest_rate_that_fits(
+    fairtrial: Command, numbers: str
+) -> None:
+    fairtrial("exp", "run", "-d", numbers, *EXACT, "--task", CAT, "--trials", "2", "--name", "calm")
+    report = fairtrial("exp", "power", "--effect", "0.1", "--from", "calm", "--json").json
+    assert report["noise"]["at_most"]
+    assert report["noise"]["flip_rate"] == pytest.approx(1 - 0.05 ** (1 / 20))
+    assert report["cases_needed"] == report["cases_needed_if_concentrated"] > 73
+    told = fairtrial("exp", "power", "--effect", "0.1", "--from", "calm").out
+    assert "flips at most 13.9% of the time" in told
+    assert "as it may be less, a gain is taken to sit in a few cases" in told
 
 
 def test_one_trial_a_case_shows_no_noise(fairtrial: Command, numbers: str) -> None:

@@ -23,6 +23,7 @@ from fairtrial.interchange.pictures.of_comparison import comparison_picture, poi
 from fairtrial.interchange.pictures.png import png
 from fairtrial.interchange.pictures.svg import DARK, LIGHT, Drawing
 from fairtrial.model.columns import CaseLabels
+from fairtrial.model.noise import Luck
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -126,7 +127,7 @@ def test_an_interval_is_drawn_where_it_is() -> None:
 def test_a_noise_floor_is_shaded_as_far_as_it_reaches() -> None:
     cases: Trials = {f"c{n}": (n % 2, 1) for n in range(40)}
     found = compare(side("base"), side("cand"), paired(arm(cases), arm(cases))).comparison
-    root = parsed(comparison_picture(found, noise_sd=0.05))
+    root = parsed(comparison_picture(found, luck=Luck(0.05, at_most=False)))
     ticks = {
         found.text: float(found.attrib["x"])
         for found in root.iter(f"{SVG}text")
@@ -136,6 +137,8 @@ def test_a_noise_floor_is_shaded_as_far_as_it_reaches() -> None:
     scale = (ticks["+10"] - ticks["0"]) / 0.1
     assert float(band.attrib["width"]) == pytest.approx(2 * 1.959964 * 0.05 * scale, abs=0.1)
     assert any("shaded: 95 % of unchanged runs" in label for label in labels_of(root))
+    bound = parsed(comparison_picture(found, luck=Luck(0.05, at_most=True)))
+    assert any("shaded: at least 95 % of unchanged runs" in label for label in labels_of(bound))
 
 
 def test_what_is_unknown_has_words_and_no_mark() -> None:

@@ -12,6 +12,7 @@ from fairtrial.analysis.paired import paired
 from fairtrial.analysis.planned_size import USUAL_CASES, USUAL_TRIALS, Question, effect_of
 from fairtrial.model.noise import NoiseFloor, Visible
 from fairtrial.stats.errors import ArgumentError
+from fairtrial.stats.flip_rate import flip_rate_at_most
 from fairtrial.stats.trials import TrialSums
 from fairtrial.stats.variance import variance_components
 
@@ -26,7 +27,8 @@ def noise_floor(
 
     Variance within and between cases over the trials of both runs (one-way random effects), flip
     rate twice the variance within; drift by the paired test of run 1 against run 2: McNemar with
-    one trial a case and run, else the sign-flip test.
+    one trial a case and run, else the sign-flip test. Without a single flip the highest flip rate
+    that fits takes its place in what a comparison shows: a variance of 0 proves nothing.
 
     Args:
         first: Run 1's passes and trials by case.
@@ -46,8 +48,12 @@ def noise_floor(
     within = found.within or 0.0
     flip_rate = min(found.flip_rate or 0.0, 1.0)
     drift = paired(cases)
-    per_case = within / first.trials + within / second.trials
-    asked = Question(min(flip_rate, _COIN))
+    inverse_trials = float((1.0 / first.trials + 1.0 / second.trials).sum())
+    most = None
+    if flip_rate == 0.0:
+        least = int(both.trials.min())
+        most = flip_rate_at_most(first.n, least)
+    asked = Question(min(flip_rate if most is None else most, _COIN), spread=most is None)
     return NoiseFloor(
         cases=first.n,
         trials=0.5 * found.trials,
@@ -56,7 +62,7 @@ def noise_floor(
         between=found.between,
         first=float(np.mean(first.means)),
         second=float(np.mean(second.means)),
-        sd=math.sqrt(float(per_case.sum())) / first.n,
+        sd=math.sqrt(within * inverse_trials) / first.n,
         drift_p=1.0 if drift.p is None else drift.p.value,
         drift_method="none" if drift.p is None else drift.p.method,
         visible=tuple(
@@ -64,4 +70,6 @@ def noise_floor(
             for n in (sorted({*sizes, first.n}) if sizes else ())
             for k in USUAL_TRIALS
         ),
+        flip_rate_at_most=most,
+        sd_at_most=None if most is None else math.sqrt(0.5 * most * inverse_trials) / first.n,
     )

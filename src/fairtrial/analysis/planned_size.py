@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from fairtrial.stats.flip_rate import flip_rate_at_most
 from fairtrial.stats.power import flaky_design, smallest_effect, t_test_power
 from fairtrial.stats.tails import t_quantile
 from fairtrial.stats.trials import from_counts
@@ -32,11 +33,14 @@ class Question:
         flip_rate: Chance that two trials of one case differ although nothing changed.
         alpha: Two-sided error.
         power: Chance to see the effect.
+        spread: A gain may be taken to be a little in every case where nothing else is asked; not
+            where the flip rate is only the highest that fits: it may be 0.
     """
 
     flip_rate: float = GUESSED_FLIP_RATE
     alpha: float = 0.05
     power: float = 0.8
+    spread: bool = True
 
     def variance(self, trials: int) -> float:
         """Return the variance of one case's difference, its true difference being that of all."""
@@ -59,7 +63,7 @@ def effect_of(cases: int, trials: int, asked: Question, *, spread: bool = True) 
     if unit is None:
         return None
     variance, square = asked.variance(trials), unit * unit
-    if spread and variance > 0.0:
+    if spread and asked.spread and variance > 0.0:
         effect = unit * math.sqrt(variance)
     else:
         inner = square * square + 4.0 * (1.0 + square) * square * variance
@@ -89,7 +93,9 @@ def cases_for(effect: float, trials: int, asked: Question, *, spread: bool = Tru
 
 def power_of(effect: float, cases: int, trials: int, asked: Question) -> float | None:
     """Return the chance to see a difference; None with a single case."""
-    variance = asked.variance(trials) or effect * (1.0 - effect)
+    variance = asked.variance(trials)
+    if not asked.spread or variance == 0.0:
+        variance += effect * (1.0 - effect)
     if cases < 2 or variance == 0.0:
         return None
     critical = t_quantile(1.0 - 0.5 * asked.alpha, cases - 1)
@@ -113,3 +119,17 @@ def noise_of(counts: Mapping[tuple[int, int], int]) -> VarianceComponents | None
     if not rows:
         return None
     return variance_components(from_counts([p for p, _ in rows], [k for _, k in rows]))
+
+
+def most_flips(counts: Mapping[tuple[int, int], int]) -> float | None:
+    """Return the highest flip rate that fits (one-sided, 95 %) when no row has shown a flip.
+
+    None when a row did, or none has a second trial with a verdict.
+
+    Args:
+        counts: How many rows have so many (passed, decided) trials.
+    """
+    several = {pair: n for pair, n in counts.items() if pair[1] > 1 and n}
+    if not several or any(0 < passed < decided for passed, decided in several):
+        return None
+    return flip_rate_at_most(sum(several.values()), min(decided for _, decided in several))

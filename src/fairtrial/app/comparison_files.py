@@ -72,7 +72,7 @@ class ComparisonFiles:
                 comparison_picture,
             )
 
-            made.append(written(comparison_picture(found.comparison, report.floor_sd), self.plot))
+            made.append(written(comparison_picture(found.comparison, report.luck), self.plot))
         return made
 
     def _document(self, to: str, found: Compare, report: ComparisonReport) -> DocumentReport:
@@ -90,7 +90,7 @@ class ComparisonFiles:
             marker=marker_of(self.marker or report.comparison.b.name),
             notes=_notes(report),
             version=fairtrial.__version__,
-            noise_sd=report.floor_sd,
+            luck=report.luck,
         )
         return document(to, lambda stream: writer.write(export, stream), self.path)
 
@@ -106,6 +106,6 @@ def _notes(report: ComparisonReport) -> Sequence[str]:
 
 
 def _noise(report: ComparisonReport) -> Sequence[str]:
-    if report.floor is None or report.floor_sd is None:
+    if report.floor is None or report.luck is None:
         return ()
-    return (report.floor.sentence(report.floor_sd),)
+    return (report.floor.sentence(report.luck),)

@@ -47,7 +47,7 @@ def planned(bench: Bench, request: Request) -> PowerReport:
     if request.flip_rate is not None and request.from_ is not None:
         raise UsageError("the noise is given twice", fix="leave out --flip-rate or --from")
     noise = _noise(bench, request)
-    asked = Question(noise.flip_rate, request.alpha, request.power)
+    asked = Question(noise.flip_rate, request.alpha, request.power, spread=not noise.at_most)
     cases, effect, trials = request.cases, request.effect, request.trials
     needed = concentrated = reached = None
     if effect is not None:

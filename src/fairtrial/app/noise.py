@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from fairtrial.analysis.planned_size import GUESSED_FLIP_RATE, Question, effect_of, noise_of
+from fairtrial.analysis.planned_size import (
+    GUESSED_FLIP_RATE,
+    Question,
+    effect_of,
+    most_flips,
+    noise_of,
+)
 from fairtrial.app.bench import Bench
 from fairtrial.app.noise_floors import config_key, key_of, noise_floor_of
 from fairtrial.app.reports.plan import SmallestEffect
@@ -11,7 +17,6 @@ from fairtrial.engine.plan import Plan
 from fairtrial.model.errors import UsageError
 from fairtrial.model.experiment import Experiment, Status
 from fairtrial.model.noise import StoredFloor
-from fairtrial.stats.variance import VarianceComponents
 
 MOST_FLIPS = 0.5
 """A fair coin: nothing flips more often than half of the time, except by luck in few trials."""
@@ -42,15 +47,15 @@ def noise_in(bench: Bench, ref: str) -> Noise:
     kept = noise_floor_of(bench, config_key(experiment))
     if kept is not None and experiment.id in kept.experiments:
         return _floor(kept)
-    found = _components(bench, experiment)
-    if found is None or found.flip_rate is None:
+    found = _noise(bench, experiment)
+    if isinstance(found, str):
         raise UsageError(
             f"{experiment.name} does not show how much a case varies",
             where="--from",
-            why=found.reason if found else "none of its trials has a verdict",
+            why=found,
             fix="run it with --trials 3, or give a guess with --flip-rate",
         )
-    return _noise(experiment, found, found.flip_rate)
+    return found
 
 
 def smallest_effect_of(bench: Bench, plan: Plan) -> SmallestEffect:
@@ -60,7 +65,7 @@ def smallest_effect_of(bench: Bench, plan: Plan) -> SmallestEffect:
     newest finished experiment on the same dataset that shows any.
     """
     noise = _measured_floor(bench, plan) or _known_noise(bench, plan.dataset.dataset)
-    asked = Question(noise.flip_rate)
+    asked = Question(noise.flip_rate, spread=not noise.at_most)
     effect = effect_of(len(plan.cases), plan.trials, asked)
     return SmallestEffect(effect, asked.power, asked.alpha, noise.flip_rate, noise.text)
 
@@ -73,10 +78,10 @@ def _measured_floor(bench: Bench, plan: Plan) -> Noise | None:
 
 
 def _floor(kept: StoredFloor) -> Noise:
-    size = f"{kept.floor.cases:,} cases with {kept.floor.trials:g} trials a run"
+    floor = kept.floor
+    size = f"{floor.cases:,} cases with {floor.trials:g} trials a run"
     text = f"the noise floor that exp aa measured ({' and '.join(kept.experiments)}), {size}"
-    rate = min(kept.floor.flip_rate, MOST_FLIPS)
-    return Noise(rate, "experiment", text, kept.experiments[0])
+    return _seen(floor.flip_rate, floor.flip_rate_at_most, text, kept.experiments[0])
 
 
 def _known_noise(bench: Bench, dataset: str) -> Noise:
@@ -84,18 +89,28 @@ def _known_noise(bench: Bench, dataset: str) -> Noise:
         experiment = state.experiment
         same = experiment.dataset == dataset and not experiment.measured
         if same and experiment.trials > 1 and state.status is Status.FINISHED:
-            found = _components(bench, experiment)
-            if found is not None and found.flip_rate is not None:
-                return _noise(experiment, found, found.flip_rate)
+            found = _noise(bench, experiment)
+            if isinstance(found, Noise):
+                return found
     return guessed_noise()
 
 
-def _components(bench: Bench, experiment: Experiment) -> VarianceComponents | None:
-    return noise_of(bench.store.experiments.outcome_counts(experiment.id, experiment.arms[0]))
-
-
-def _noise(experiment: Experiment, found: VarianceComponents, flip_rate: float) -> Noise:
+def _noise(bench: Bench, experiment: Experiment) -> Noise | str:
+    """Return the noise of an experiment's first arm, or why it shows none."""
+    counts = bench.store.experiments.outcome_counts(experiment.id, experiment.arms[0])
+    found = noise_of(counts)
+    if found is None:
+        return "none of its trials has a verdict"
+    if found.flip_rate is None:
+        return found.reason
     text = (
         f"from {experiment.name} ({experiment.id}), {found.n:,} cases with {found.trials:g} trials"
     )
-    return Noise(min(flip_rate, MOST_FLIPS), "experiment", text, experiment.id)
+    return _seen(found.flip_rate, most_flips(counts), text, experiment.id)
+
+
+def _seen(flip_rate: float, at_most: float | None, text: str, experiment: str) -> Noise:
+    if at_most is None:
+        return Noise(min(flip_rate, MOST_FLIPS), "experiment", text, experiment)
+    text += ": no flip was seen, and 95 % sure it is no more than this"
+    return Noise(at_most, "experiment", text, experiment, at_most=True)

@@ -34,7 +34,8 @@ def noise_floor_of(bench: Bench, key: str) -> StoredFloor | None:
         return None
     known = {field.name for field in fields(NoiseFloor)} - {"visible"}
     visible = tuple(Visible(**entry) for entry in stored["visible"])
-    floor = NoiseFloor(**{name: stored[name] for name in known}, visible=visible)
+    values = {name: value for name, value in stored.items() if name in known}
+    floor = NoiseFloor(**values, visible=visible)
     measured_at = datetime.fromisoformat(stored["measured_at"])
     return StoredFloor(floor, tuple(stored["experiments"]), measured_at)
 

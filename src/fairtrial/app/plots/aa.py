@@ -6,6 +6,7 @@ from fairtrial.app.reports.aa import AaReport
 from fairtrial.interchange.experiment_exports.export import percent
 from fairtrial.interchange.pictures.curve import Chart, Curve, curves
 from fairtrial.interchange.pictures.svg import Drawing
+from fairtrial.model.noise import NoiseFloor
 
 
 def aa_picture(report: AaReport) -> Drawing:
@@ -34,9 +35,8 @@ def aa_picture(report: AaReport) -> Drawing:
             title=f"{name}: smallest difference that a comparison shows 8 times in 10",
             subtitle=(
                 f"Two unchanged runs passed {percent(floor.first)} and {percent(floor.second)} of "
-                f"{floor.cases:,} cases{drift}. A case's verdict flips {percent(floor.flip_rate)} "
-                f"of the time; runs of this size differ by {100 * floor.sd:.1f} points (one sd) "
-                "by luck alone."
+                f"{floor.cases:,} cases{drift}. {_flips(floor)}; "
+                f"runs of this size differ {floor.luck.words} by luck alone."
             ),
             across="cases",
             up="percentage points",
@@ -44,3 +44,10 @@ def aa_picture(report: AaReport) -> Drawing:
             y_label=lambda value: f"{100 * value:.3g}",
         )
     )
+
+
+def _flips(floor: NoiseFloor) -> str:
+    if floor.flip_rate_at_most is None:
+        return f"A case's verdict flips {percent(floor.flip_rate)} of the time"
+    most = percent(floor.flip_rate_at_most)
+    return f"No verdict flipped: 95 % sure that one flips at most {most} of the time, as drawn"

@@ -14,7 +14,7 @@ from fairtrial.interchange.pictures.forest import Line, Panel, forest
 from fairtrial.interchange.pictures.histogram import Bar, add_histogram
 from fairtrial.interchange.pictures.of_comparison import TWO_SIDED_95
 from fairtrial.interchange.pictures.svg import Drawing
-from fairtrial.model.noise import StoredFloor
+from fairtrial.model.noise import Luck, StoredFloor
 from fairtrial.model.row import Row
 from fairtrial.ports import ExperimentStore, RowQuery
 
@@ -58,22 +58,23 @@ def experiment_picture(
 
 
 def _rates(report: ExperimentReport, floor: StoredFloor | None) -> Panel:
-    rate, sd = report.pass_rate.estimate, _sd(report, floor)
+    rate, luck = report.pass_rate.estimate, _luck(report, floor)
     panel = Panel("Pass rate over cases", [_rate(report)], _SHARES, None)
-    if rate is None or not sd:
+    if rate is None or luck is None or not luck.sd:
         return panel
-    title = f"{panel.title}; shaded: where 95 % of unchanged runs of this size come out"
-    return replace(panel, title=title, mark=rate, band=TWO_SIDED_95 * sd)
+    share = f"{'at least ' * luck.at_most}95 %"
+    title = f"{panel.title}; shaded: where {share} of unchanged runs of this size come out"
+    return replace(panel, title=title, mark=rate, band=TWO_SIDED_95 * luck.sd)
 
 
-def _sd(report: ExperimentReport, floor: StoredFloor | None) -> float | None:
+def _luck(report: ExperimentReport, floor: StoredFloor | None) -> Luck | None:
     n = report.pass_rate.n
-    return floor.sd_at(n, report.state.experiment.trials) if floor is not None and n else None
+    return floor.luck_at(n, report.state.experiment.trials) if floor is not None and n else None
 
 
 def _noise(report: ExperimentReport, floor: StoredFloor | None) -> tuple[str, ...]:
-    sd = _sd(report, floor)
-    return () if floor is None or sd is None else (floor.sentence(sd),)
+    luck = _luck(report, floor)
+    return () if floor is None or luck is None else (floor.sentence(luck),)
 
 
 def _rate(report: ExperimentReport) -> Line:

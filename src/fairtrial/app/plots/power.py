@@ -24,7 +24,8 @@ def power_picture(report: PowerReport) -> Drawing:
             title="Smallest difference of pass rates that a comparison shows",
             subtitle=(
                 f"Shown {100 * asked.power:g} % of the time at p ≤ {asked.alpha:g} (two-sided), "
-                f"when a case's verdict flips {100 * report.noise.flip_rate:.3g} % of the time "
+                f"when a case's verdict flips {'at most ' * report.noise.at_most}"
+                f"{100 * report.noise.flip_rate:.3g} % of the time "
                 f"without any change ({report.noise.text})"
             ),
             across="cases",

@@ -14,7 +14,7 @@ from fairtrial.model.decision import Decision
 from fairtrial.model.delta import Delta, Quantity, Slice
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.json import Json
-from fairtrial.model.noise import StoredFloor
+from fairtrial.model.noise import Luck, StoredFloor
 
 if TYPE_CHECKING:
     from fairtrial.analysis.labelled_delta import LabelReading
@@ -50,10 +50,10 @@ class ComparisonReport:
     baseline: Baseline | None = None
 
     @property
-    def floor_sd(self) -> float | None:
-        """How far two unchanged runs of this size differ by luck: one standard deviation."""
+    def luck(self) -> Luck | None:
+        """How far two unchanged runs of this size differ; None when nobody measured it."""
         rows, trials = self.comparison.coverage.paired, self.comparison.a.trials
-        return self.floor.sd_at(rows, trials) if self.floor is not None and rows else None
+        return self.floor.luck_at(rows, trials) if self.floor is not None and rows else None
 
     @property
     def exit_code(self) -> ExitCode:
@@ -98,12 +98,16 @@ class ComparisonReport:
     def _floor(self) -> dict[str, Json] | None:
         if self.floor is None:
             return None
+        luck = self.luck
+        seen = luck is not None and not luck.at_most
         return {
             "experiments": list(self.floor.experiments),
             "measured_at": timestamp(self.floor.measured_at),
             "flip_rate": self.floor.floor.flip_rate,
+            "flip_rate_at_most": self.floor.floor.flip_rate_at_most,
             "within": self.floor.floor.within,
-            "sd": self.floor_sd,
+            "sd": luck.sd if luck is not None and seen else None,
+            "sd_at_most": luck.sd if luck is not None and not seen else None,
         }
 
     def _opinions(self) -> dict[str, Json]:

@@ -20,12 +20,14 @@ class Noise:
         source: `experiment`, `given` or `guess`.
         text: Where it comes from, in words.
         experiment: The experiment it was read from.
+        at_most: No flip was seen: the flip rate is the highest that fits (one-sided, 95 %).
     """
 
     flip_rate: float
     source: str
     text: str
     experiment: str | None = None
+    at_most: bool = False
 
 
 @dataclass(frozen=True, slots=True)

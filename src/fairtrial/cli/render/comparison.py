@@ -60,15 +60,14 @@ def render_comparison(report: ComparisonReport, console: Console) -> None:
 
 
 def _noise_floor(report: ComparisonReport, console: Console) -> None:
-    sd, delta = report.floor_sd, report.comparison.delta.estimate
-    if report.floor is None or sd is None or delta is None:
+    luck, delta = report.luck, report.comparison.delta.estimate
+    if report.floor is None or luck is None or delta is None:
         return
     source = " and ".join(report.floor.experiments)
     section(console, "Noise floor")
-    text = f"  measured by exp aa ({source}): unchanged, two runs of this size differ by "
-    text += f"{100 * sd:.1f} points (one sd)"
-    if sd:
-        text += f"; this difference is {abs(delta) / sd:.1f} sd"
+    text = f"  measured by exp aa ({source}): unchanged, two runs of this size differ {luck.words}"
+    if luck.sd:
+        text += f"; this difference is {'at least ' * luck.at_most}{abs(delta) / luck.sd:.1f} sd"
     line(console, text)
 
 

@@ -35,16 +35,10 @@ def _floor(floor: NoiseFloor, console: Console) -> None:
     section(console, "Noise floor")
     first, second = percent(floor.first), percent(floor.second)
     line(console, f"  run 1 passed {first}, run 2 passed {second}")
-    line(
-        console,
-        f"  the verdict of a case flips between two trials {percent(floor.flip_rate)} of the time",
-    )
+    line(console, f"  {_flips(floor)}")
     between = "unknown" if floor.between is None else f"{floor.between:.4f}"
     line(console, f"  variance within cases {floor.within:.4f}, between cases {between}")
-    line(
-        console,
-        f"  two runs of this size differ by {100 * floor.sd:.1f} points (one sd) by luck alone",
-    )
+    line(console, f"  two runs of this size differ {floor.luck.words} by luck alone")
     if floor.drifts:
         line(
             console,
@@ -55,6 +49,8 @@ def _floor(floor: NoiseFloor, console: Console) -> None:
     else:
         line(console, f"  no sign of drift (p = {floor.drift_p:.2g}, {floor.drift_method})")
     section(console, "Smallest difference that a comparison shows 8 times in 10")
+    if floor.flip_rate_at_most is not None:
+        line(console, "  if verdicts flip as often as that; less often, it may be smaller", "dim")
     trials = sorted({entry.trials for entry in floor.visible})
     effects = {(entry.cases, entry.trials): entry.effect for entry in floor.visible}
     rows = [
@@ -64,6 +60,17 @@ def _floor(floor: NoiseFloor, console: Console) -> None:
     table(console, (">Cases", *(f">{counted(k, 'trial')}" for k in trials)), rows)
     console.print()
     line(console, "Kept for this dataset, task and graders.", "dim")
+
+
+def _flips(floor: NoiseFloor) -> str:
+    most = floor.flip_rate_at_most
+    if most is None:
+        share = percent(floor.flip_rate)
+        return f"the verdict of a case flips between two trials {share} of the time"
+    return (
+        f"no verdict flipped between two trials, in {counted(floor.cases, 'case')}: 95 % sure that "
+        f"one flips at most {percent(most)} of the time"
+    )
 
 
 def _points(effect: float | None) -> str:

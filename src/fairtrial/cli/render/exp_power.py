@@ -74,15 +74,17 @@ def _with_cases(report: PowerReport, trials: str) -> Iterator[str]:
 def _assumptions(report: PowerReport) -> Iterator[str]:
     noise = report.noise
     yield (
-        f"run a case twice without any change, and its verdict flips {100 * noise.flip_rate:.3g}% "
-        f"of the time ({noise.text})"
+        "run a case twice without any change, and its verdict flips "
+        f"{'at most ' * noise.at_most}{100 * noise.flip_rate:.3g}% of the time ({noise.text})"
     )
     yield "both arms run the same cases and scatter alike; cases do not depend on each other"
     yield (
         f"a difference counts as seen at p ≤ {report.asked.alpha:g} (two-sided), and a real one "
         f"shall be seen {100 * report.asked.power:g}% of the time"
     )
-    if noise.flip_rate:
+    if noise.at_most:
+        yield "as it may be less, a gain is taken to sit in a few cases that are fixed for good"
+    elif noise.flip_rate:
         yield "in the table, every case gains a little; a gain in a few cases needs more of them"
     else:
         yield "without any noise a gain can only sit in cases that are fixed for good"

@@ -12,6 +12,7 @@ from fairtrial.model.comparison import Change, Comparison, RowChange, Side
 from fairtrial.model.decision import Decision, Outcome
 from fairtrial.model.delta import Delta
 from fairtrial.model.json import Json
+from fairtrial.model.noise import Luck
 
 ORDER = (
     Change.BROKEN,
@@ -49,8 +50,7 @@ class ComparisonExport:
         marker: The name in the Markdown's first line.
         notes: What else belongs beside the numbers, a sentence each.
         version: The version of fairtrial.
-        noise_sd: By how much two unchanged runs of this size differ, one standard deviation; None
-            when nobody measured it.
+        luck: How far two unchanged runs of this size differ; None when nobody measured it.
     """
 
     comparison: Comparison
@@ -59,7 +59,7 @@ class ComparisonExport:
     marker: str
     notes: Sequence[str] = ()
     version: str = ""
-    noise_sd: float | None = None
+    luck: Luck | None = None
 
     def rows(self) -> Iterator[RowChange]:
         """Yield every row of both experiments, class by class, what broke first."""

@@ -51,7 +51,7 @@ def write(export: ComparisonExport, stream: TextIO) -> None:
         decision=decision,
         verdict=None if decision is None else VERDICTS[decision.outcome],
         headline=interval_of(found.delta),
-        picture=Markup(comparison_forest(found, export.noise_sd).inline()),  # noqa: S704  # drawn and escaped by us
+        picture=Markup(comparison_forest(found, export.luck).inline()),  # noqa: S704  # drawn and escaped by us
         rates=(_share(found.delta.a), _share(found.delta.b)),
         quantities=[_QuantityView.of(each) for each in found.quantities if each.n],
         rows=rows,

@@ -11,6 +11,7 @@ from fairtrial.interchange.pictures.histogram import Bar, add_histogram
 from fairtrial.interchange.pictures.svg import Drawing
 from fairtrial.model.comparison import Bin, Comparison
 from fairtrial.model.delta import Delta, Direction, Slice
+from fairtrial.model.noise import Luck
 
 COLOURS = {
     Direction.BETTER: "better",
@@ -21,16 +22,15 @@ _FEWEST_BARS = 3
 TWO_SIDED_95 = 1.959964
 
 
-def comparison_picture(found: Comparison, noise_sd: float | None = None) -> Drawing:
+def comparison_picture(found: Comparison, luck: Luck | None = None) -> Drawing:
     """Draw a comparison.
 
     Args:
         found: The comparison.
-        noise_sd: By how much two unchanged runs of this size differ, one standard deviation;
-            None when nobody measured it.
+        luck: How far two unchanged runs of this size differ; None when nobody measured it.
     """
     title = f"{found.b.label} against {found.a.label}"
-    drawing = forest(title, found.sentence, panels(found, noise_sd))
+    drawing = forest(title, found.sentence, panels(found, luck))
     y = drawing.height
     if len(found.histogram) >= _FEWEST_BARS:
         add_histogram(
@@ -43,26 +43,26 @@ def comparison_picture(found: Comparison, noise_sd: float | None = None) -> Draw
     return drawing
 
 
-def comparison_forest(found: Comparison, noise_sd: float | None = None) -> Drawing:
+def comparison_forest(found: Comparison, luck: Luck | None = None) -> Drawing:
     """Draw only the intervals, for a page that says the rest; see `comparison_picture`."""
     drawing = Drawing(860, f"{found.b.label} against {found.a.label}")
     y = 0.0
-    for panel in panels(found, noise_sd):
+    for panel in panels(found, luck):
         y = add_panel(drawing, panel, y)
     return drawing
 
 
-def panels(found: Comparison, noise_sd: float | None = None) -> list[Panel]:
+def panels(found: Comparison, luck: Luck | None = None) -> list[Panel]:
     """Return the intervals of a comparison, those of pass rates on one scale."""
     overall = Slice("", "all cases", found.delta)
     slices = sorted(found.slices, key=lambda part: -part.delta.n)
     shown = slices[:MOST_ROWS]
-    band = None if not noise_sd else TWO_SIDED_95 * noise_sd
+    band = TWO_SIDED_95 * luck.sd if luck is not None and luck.sd else None
     reach = max(_reach([overall]), _reach(shown), band or 0.0)
     level = f"{100 * found.delta.level:g} % interval"
     first = _panel(f"Pass rate, B − A in percentage points, {level}", [overall], reach)
-    if band is not None:
-        title = f"{first.title}; shaded: 95 % of unchanged runs"
+    if luck is not None and band is not None:
+        title = f"{first.title}; shaded: {'at least ' * luck.at_most}95 % of unchanged runs"
         first = replace(first, title=title, band=band)
     made = [first]
     if found.graders:
