@@ -59,6 +59,13 @@ def test_rounds_differ_in_order() -> None:
     assert ids[:20] != ids[20:]
 
 
+def test_each_of_three_arms_stands_in_each_place_as_often() -> None:
+    slots = list(plan(n_cases=9, trials=1, arms=3).slots())
+    for place in range(3):
+        arms = [slot.arm for slot in slots[place::3]]
+        assert [arms.count(f"arm{n}") for n in range(3)] == [3, 3, 3]
+
+
 def test_which_arm_comes_first_alternates() -> None:
     slots = list(plan(10, trials=1, arms=2).slots())
     firsts = [slot.arm for slot in slots[::2]]

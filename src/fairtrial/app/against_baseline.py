@@ -48,6 +48,8 @@ class FlipCounter:
         experiment = state.experiment
         if experiment.measured:
             return AgainstBaseline(None, None, None, None, "it measures commands")
+        if experiment.spec.get("cells"):
+            return AgainstBaseline(None, None, None, None, "each cell has its own")
         mine = ChosenArm(state, experiment.arms[-1])
         if len(experiment.arms) > 1:
             first = ChosenArm(state, experiment.arms[0])

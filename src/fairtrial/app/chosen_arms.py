@@ -49,13 +49,13 @@ def experiment_and_arm(bench: Bench, ref: str) -> tuple[ExperimentState, str | N
         UsageError: it has no such arm, or measures commands and judges nothing.
     """
     store = bench.store.experiments
-    name, colon, arm = ref.rpartition(":")
     try:
         state, named = store.find(ref), None
     except NotFoundError:
-        if not colon:
+        found = _split(bench, ref)
+        if found is None:
             raise
-        state, named = store.find(name), arm
+        state, named = found
     experiment = state.experiment
     if experiment.measured:
         raise UsageError(
@@ -69,6 +69,19 @@ def experiment_and_arm(bench: Bench, ref: str) -> tuple[ExperimentState, str | N
             fix=f"say which: {experiment.name}:{experiment.arms[-1]}",
         )
     return state, named
+
+
+def _split(bench: Bench, ref: str) -> tuple[ExperimentState, str] | None:
+    """Return the experiment that the longest part before a colon names, and the arm behind it."""
+    error: NotFoundError | None = None
+    for at in sorted((at for at, letter in enumerate(ref) if letter == ":"), reverse=True):
+        try:
+            return bench.store.experiments.find(ref[:at]), ref[at + 1 :]
+        except NotFoundError as missing:
+            error = error or missing
+    if error is not None:
+        raise error
+    return None
 
 
 def find_arm(bench: Bench, ref: str) -> ChosenArm:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -12,20 +13,23 @@ from ulid import ULID
 
 from fairtrial.app.attempting import attempting_of
 from fairtrial.app.bench import Bench
+from fairtrial.app.copying import copies_of, n_copied
 from fairtrial.app.crashes import crash_log
 from fairtrial.app.designing import STAGED, confirming_of, design_of, known_outcomes
 from fairtrial.app.estimating import estimate
+from fairtrial.app.matrix_cells import cells_given
 from fairtrial.app.planning import selected_by, spec_to_store
 from fairtrial.app.provenance import provenance
 from fairtrial.app.replay_arms import CONTROL, runs_alone
 from fairtrial.app.reports.experiment import ExperimentReport
-from fairtrial.app.reports.plan import PlanReport
+from fairtrial.app.reports.plan import PlannedCell, PlanReport
 from fairtrial.app.requests.exp_run import Request
 from fairtrial.app.resuming import Intent, intent_of
 from fairtrial.app.run_report import run_report
 from fairtrial.app.spending import budget_of
 from fairtrial.engine.plan import Arm, Plan
 from fairtrial.engine.run import Due, Machinery, World, run
+from fairtrial.engine.stages import slot_key
 from fairtrial.executors.local import LocalExecutor
 from fairtrial.graders.grading import grade_all
 from fairtrial.graders.registry import build_grader
@@ -72,11 +76,16 @@ def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
 def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentReport | PlanReport:
     """Run an experiment whose arms all have the task of the request; else as `exp_run`."""
     intent = intent_of(bench, request, arms)
-    if request.dry_run:
+    if request.dry_run or request.matrix.plan:
         return _plan_report(bench, intent, request)
     if intent.state is not None and _is_whole(request, intent):
         return run_report(bench, intent.state, intent.plan, _NOTHING_LEFT)
-    return run_intent(bench, request, intent)
+    return run_intent(bench, request, intent, _birth(bench, request))
+
+
+def _birth(bench: Bench, request: Request) -> Birth:
+    cells = cells_given(request)
+    return Birth() if cells is None else Birth(facts=cells.facts(bench.clock.now()))
 
 
 def run_intent(
@@ -168,6 +177,7 @@ def _machinery(bench: Bench, intent: Intent, due: Due, *, cache: bool) -> Machin
         attempting=attempting,
         confirming=confirming_of(due.design),
         recorder=_recorder(bench, intent.plan, due.experiment.id),
+        copy_of=copies_of(bench, due.experiment),
     )
 
 
@@ -249,4 +259,25 @@ def _plan_report(bench: Bench, intent: Intent, request: Request) -> PlanReport:
         smallest_effect=smallest_effect_of(bench, plan),
         resumes=intent.state.experiment.id if intent.state else None,
         cost=estimate(bench, plan, plan.n_planned - len(intent.kept)),
+        cells=_planned_cells(bench, request, intent),
+    )
+
+
+def _planned_cells(bench: Bench, request: Request, intent: Intent) -> tuple[PlannedCell, ...]:
+    """Return the cells of a matrix, each with what it would run; with `--plan` each is checked."""
+    birth = _birth(bench, request)
+    changes = birth.facts.get("cells", {})
+    if not changes:
+        return ()
+    plan = intent.plan
+    if request.matrix.plan:
+        surroundings = bench.surroundings(intent.folder, HostWorkspace(slots=1), cache=False)
+        for arm in plan.arms:
+            build_task(arm.task, surroundings, f"cell {arm.name}")
+    keys = [key for key in map(slot_key, plan.slots()) if key not in intent.kept]
+    copied = n_copied(bench, _new_experiment(bench, request, intent, birth), keys)
+    due = Counter(key.arm for key in keys)
+    return tuple(
+        PlannedCell(arm.name, changes[arm.name], due[arm.name], copied.get(arm.name, 0))
+        for arm in plan.arms
     )

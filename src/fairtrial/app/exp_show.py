@@ -9,6 +9,7 @@ from fairtrial.app.against_baseline import with_baseline
 from fairtrial.app.bench import Bench
 from fairtrial.app.design_readings import kept_reading
 from fairtrial.app.grader_noises import with_grader_noise
+from fairtrial.app.matrix_reading import kept_matrix
 from fairtrial.app.noise_floors import floor_of
 from fairtrial.app.picturing import checked_plot, pictured, pictured_metrics
 from fairtrial.app.release_gate import with_gate
@@ -65,7 +66,10 @@ def _summary(
     summary = with_gate(bench, experiment_report(store, state))
     summary = with_grader_noise(bench, with_baseline(bench, summary))
     summary = replace(
-        summary, design=kept_reading(bench, state), replay=replay_reading(bench, state)
+        summary,
+        design=kept_reading(bench, state),
+        matrix=kept_matrix(bench, state),
+        replay=replay_reading(bench, state),
     )
     if path is None:
         return summary

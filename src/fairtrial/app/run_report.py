@@ -8,6 +8,7 @@ from fairtrial.app.against_baseline import with_baseline
 from fairtrial.app.bench import Bench
 from fairtrial.app.design_readings import read_design
 from fairtrial.app.designing import HALVING
+from fairtrial.app.matrix_reading import read_matrix
 from fairtrial.app.release_gate import with_gate
 from fairtrial.app.replay_readings import recording_note, replay_reading
 from fairtrial.app.reports.comparison import ComparisonReport
@@ -31,6 +32,7 @@ def run_report(
         note=note or recording_note(bench, state),
         design=read_design(bench, state, plan),
         comparison=_compared(bench, state),
+        matrix=read_matrix(bench, state),
         replay=replay_reading(bench, state),
     )
 

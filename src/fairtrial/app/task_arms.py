@@ -77,13 +77,17 @@ def settled_arms(bench: Bench, arms: Sequence[GivenArm]) -> tuple[Arm, ...]:
         UsageError: a task is wrong, or two arms have the same.
     """
     settled = tuple(Arm(arm.name, settled_arm(bench, arm)) for arm in arms)
-    first, second = (content_hash(arm.task.content()) for arm in settled)
-    if first == second:
-        raise UsageError(
-            "both arms have the same task",
-            where=arms[1].where,
-            fix="to learn how much differs when nothing differs: fairtrial exp aa",
-        )
+    tasks: dict[str, str] = {}
+    for arm, given in zip(settled, arms, strict=True):
+        content = content_hash(arm.task.content())
+        if content in tasks:
+            named = f"{tasks[content]!r} and {arm.name!r} are the same task"
+            raise UsageError(
+                "both arms have the same task" if len(arms) == 2 else named,
+                where=given.where,
+                fix="to learn how much differs when nothing differs: fairtrial exp aa",
+            )
+        tasks[content] = arm.name
     return settled
 
 

@@ -128,15 +128,15 @@ class Plan:
 
         Trial 1 of all cases comes before trial 2 of any, so that a slow drift of the world meets
         all cases alike. Each round has its own seeded order of the cases; within a case the arms
-        stand side by side, and which comes first alternates.
+        stand side by side, and which comes first goes round.
         """
         shuffler = random.Random(self.seed)  # noqa: S311  # an order, not a secret
         order = list(range(len(self.cases)))
         for trial in range(1, self.trials + 1):
             shuffler.shuffle(order)
             for turn, index in enumerate(order):
-                arms = self.arms if turn % 2 == 0 else self.arms[::-1]
-                for arm in arms:
+                first = turn % len(self.arms)
+                for arm in (*self.arms[first:], *self.arms[:first]):
                     yield Slot(self.cases[index], arm.name, trial)
 
 

@@ -102,8 +102,10 @@ class Budget:
 def trial_cost(trial: Trial) -> float | None:
     """Return what a trial cost: graders, further attempts and reruns included.
 
-    None when a part of it is unknown.
+    None when a part of it is unknown; nothing when it was copied.
     """
+    if trial.copied is not None:
+        return 0.0
     attempts = [attempt.cost_usd for attempt in trial.attempts] or [cost_of_try(trial)]
     return added(*attempts, *(rerun.cost_usd for rerun in trial.reruns))
 
@@ -113,7 +115,7 @@ def further_cost(trial: Trial) -> float | None:
 
     None when a part of it is unknown.
     """
-    if not trial.attempts[1:] and not trial.reruns:
+    if trial.copied is not None or not (trial.attempts[1:] or trial.reruns):
         return 0.0
     whole, first = trial_cost(trial), cost_of_try(trial)
     return None if whole is None or first is None else max(0.0, whole - first)

@@ -98,23 +98,33 @@ class Experiment:
         return self.n_cases * len(self.arms) * self.trials if told is None else int(told)
 
     @property
+    def may_run_fewer(self) -> bool:
+        """Whether its design may end, or leave out trials, before all that were planned ran."""
+        return self.spec.get("design", {}).get("kind") not in (None, "seq")
+
+    @property
     def configurations(self) -> tuple[str, ...]:
         """A hash of each distinct task that it ran, with the file of the task's own program.
 
         None for what ran no task: a regrade, and pairs of measurements.
         """
+        return tuple(dict.fromkeys(self.configuration_of_arms.values()))
+
+    @property
+    def configuration_of_arms(self) -> dict[str, str]:
+        """The hash of each arm's task, with the file of the task's own program."""
         arms = self.spec.get("arms")
         if self.regrade_of is not None or self.measured or not isinstance(arms, Mapping):
-            return ()
+            return {}
         scripts = self.spec.get("task_scripts") or {}
         # An arm has its folder in its task, a task that is alone may have it beside it.
         start = str(self.spec.get("base_dir", ""))
-        found = []
+        found = {}
         for name, task in arms.items():
             folder = posixpath.normpath(posixpath.join(start, str(task.get("cwd") or "")))
             told = {"task": {**task, "cwd": folder}, "script": scripts.get(name)}
-            found.append(content_hash(told))
-        return tuple(dict.fromkeys(found))
+            found[name] = content_hash(told)
+        return found
 
     @property
     def regrade_of(self) -> str | None:

@@ -34,6 +34,21 @@ class TrialKey(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class Copied:
+    """Where a trial was copied from instead of being run.
+
+    Attributes:
+        experiment: The id of the experiment that ran it.
+        arm: Its arm there.
+        cost_usd: What it cost there, all in all; None is unknown.
+    """
+
+    experiment: str
+    arm: str
+    cost_usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """The whole record of one trial.
 
@@ -62,6 +77,8 @@ class Trial:
         attempts: Every attempt, in a run with sequential attempts; what else stands here is the
             first one's.
         reruns: How often a failure was run again to make sure, and what came of it.
+        copied: Set when it was not run: the trial of an earlier experiment stands for it. It cost
+            nothing here; how long it took, its tokens and its measurements are those of the other.
     """
 
     key: TrialKey
@@ -86,3 +103,4 @@ class Trial:
     replay: ReplayNote | None = None
     attempts: tuple[Attempt, ...] = ()
     reruns: tuple[Rerun, ...] = ()
+    copied: Copied | None = None

@@ -26,7 +26,7 @@ from fairtrial.model.replay import ReplayNote
 from fairtrial.model.row import Row
 from fairtrial.model.score import Score
 from fairtrial.model.task import ProcessUsage
-from fairtrial.model.trial import Trial, TrialKey
+from fairtrial.model.trial import Copied, Trial, TrialKey
 from fairtrial.model.verdict import Cause, Verdict
 from fairtrial.ports import RowQuery, TrialFilter
 from fairtrial.store.blobs import Blobs
@@ -238,7 +238,7 @@ class TrialReader:
 
     def _trial(self, found: Any, scores: tuple[Score, ...]) -> Trial:
         body = from_json(self._blobs.unpack(found.inline, found.blob))
-        process, replay = body.get("process"), body.get("replay")
+        process, replay, copied = (body.get(key) for key in ("process", "replay", "copied"))
         return Trial(
             key=TrialKey(found.case_id, found.condition, found.arm, found.number),
             verdict=Verdict(found.verdict),
@@ -262,6 +262,7 @@ class TrialReader:
             replay=None if replay is None else ReplayNote(**replay),
             attempts=tuple(map(attempt_of, body.get("attempts", ()))),
             reruns=tuple(map(rerun_of, body.get("reruns", ()))),
+            copied=None if copied is None else Copied(**copied),
         )
 
 

@@ -66,6 +66,8 @@ def _body(trial: Trial) -> bytes:
         body["attempts"] = trial.attempts
     if trial.reruns:
         body["reruns"] = trial.reruns
+    if trial.copied is not None:
+        body["copied"] = trial.copied
     judged = [
         {"at": ordinal, "cost_usd": score.cost_usd, "detail": score.detail}
         for ordinal, score in enumerate(trial.scores)

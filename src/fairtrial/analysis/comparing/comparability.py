@@ -86,6 +86,7 @@ def comparability(a: Input, b: Input, rows: PairedRows, *, force: bool) -> Compa
         *(partial if force else []),
         *([selection] if selection else []),
         *_lost(a, b, rows),
+        *_stopped_early(a, b),
     ]
     if shared == 0:
         warnings.append(_nothing_shared(a, b))
@@ -102,6 +103,23 @@ def comparability(a: Input, b: Input, rows: PairedRows, *, force: bool) -> Compa
     return Comparability(
         blocked, tuple(warnings), graders, same_scores, selection, tuple(partial), unjudged
     )
+
+
+def _stopped_early(a: Input, b: Input) -> Sequence[Problem]:
+    """Return a problem where a run ended at a look because of the difference that it saw."""
+    states = {side.state.experiment.id: side.state for side in (a, b)}
+    return [
+        Problem(
+            f"{state.experiment.name} stopped early because of what it had seen: this difference "
+            "is too large on average, and its interval holds less often than it says",
+            fix="read the adjusted estimate and interval: fairtrial exp show "
+            f"{state.experiment.id}",
+        )
+        for state in states.values()
+        if state.experiment.spec.get("design", {}).get("kind") == "early-stopping"
+        and state.status is Status.FINISHED
+        and state.status_reason is not None
+    ]
 
 
 def _always_crashed(side: Input) -> bool:

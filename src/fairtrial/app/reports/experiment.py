@@ -52,6 +52,7 @@ class ExperimentReport:
         arms: The pass rate of each arm, when there are several.
         design: What its design found, when later trials depended on earlier ones.
         comparison: Its two arms beside each other, when the run has just ended.
+        matrix: Its cells beside their baseline, as JSON; None when it has none, or is not finished.
         grader_noise: How much its graders differ with themselves; None when it was not measured.
         replay: What came of serving recorded model calls again, in a replay.
     """
@@ -73,6 +74,7 @@ class ExperimentReport:
     arms: Mapping[str, Rate] = field(default_factory=dict)
     design: DesignReading | None = None
     comparison: ComparisonReport | None = None
+    matrix: Mapping[str, Json] | None = None
     grader_noise: RepeatedGrading | None = None
     replay: ReplayReading | None = None
 
@@ -112,6 +114,7 @@ class ExperimentReport:
             "design": None if self.design is None else self.design.content(),
             "comparison": None if self.comparison is None else self.comparison.json(),
             "replay": None if self.replay is None else asdict(self.replay),
+            "matrix": None if self.matrix is None else dict(self.matrix),
             "exit_code": self.exit_code,
         }
 
@@ -216,6 +219,7 @@ def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple
             (f"fairtrial exp export {name} --to html -o report.html", "read all of them on a page")
         )
     ran = state.status is Status.FINISHED and state.experiment.regrade_of is None
-    if state.experiment.trials == 1 and ran and judged(state):
+    plain = not state.experiment.spec.get("design") and not state.experiment.spec.get("cells")
+    if state.experiment.trials == 1 and ran and plain and judged(state):
         steps.append(("fairtrial exp run SPEC --trials 3", "see which cases pass only sometimes"))
     return steps

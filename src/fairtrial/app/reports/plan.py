@@ -31,6 +31,23 @@ class SmallestEffect:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedCell:
+    """A cell of a matrix that would run.
+
+    Attributes:
+        cell: Its name; the first is the baseline.
+        changes: What it sets, by the path of the field in the task.
+        due: Trials that are not on record.
+        copied: How many of them would be copied from earlier experiments.
+    """
+
+    cell: str
+    changes: Mapping[str, Json]
+    due: int
+    copied: int
+
+
+@dataclass(frozen=True, slots=True)
 class PlanReport(Informing):
     """What would run; nothing did.
 
@@ -49,6 +66,7 @@ class PlanReport(Informing):
         smallest_effect: What a comparison with another run of this size would show.
         cost: What the trials that would run are expected to cost.
         resumes: The experiment that would be continued.
+        cells: The cells of a matrix, the baseline first; empty without one.
     """
 
     schema: ClassVar[str] = "fairtrial.plan/1"
@@ -67,6 +85,7 @@ class PlanReport(Informing):
     smallest_effect: SmallestEffect
     cost: CostEstimate
     resumes: str | None = None
+    cells: tuple[PlannedCell, ...] = ()
 
     def json(self) -> dict[str, Json]:
         """Return the report as one JSON object."""

@@ -10,6 +10,7 @@ from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.reports.plan import PlanReport, SmallestEffect
 from fairtrial.cli.render.experiment import render_experiment
 from fairtrial.cli.render.lines import line
+from fairtrial.cli.render.matrix import render_planned
 from fairtrial.cli.render.words import counted, percent, points
 from fairtrial.model.json import Json
 
@@ -25,9 +26,10 @@ def render(report: ExperimentReport | PlanReport, console: Console) -> None:
 def _plan(report: PlanReport, console: Console) -> None:
     line(console, f"Plan of {report.name}; nothing was run", "bold")
     to_run = report.n_planned - report.n_kept
+    most = "at most " if report.spec.get("design", {}).get("kind") not in (None, "seq") else ""
     lines = [
         ("dataset", f"{report.dataset}, {report.n_cases:,} of {report.n_dataset:,} cases"),
-        ("trials", f"{report.n_planned:,} planned, {to_run:,} to run"),
+        ("trials", f"{most}{report.n_planned:,} planned, {to_run:,} to run"),
     ]
     if report.resumes:
         lines.append(("resumes", f"{report.resumes}, {counted(report.n_kept, 'trial')} kept"))
@@ -48,6 +50,8 @@ def _plan(report: PlanReport, console: Console) -> None:
     ]
     for name, text in lines:
         line(console, f"  {name:<16} {text}")
+    if report.cells:
+        render_planned(report.cells, console)
     line(console, _visible(report.smallest_effect))
 
 

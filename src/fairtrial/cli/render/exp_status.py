@@ -30,9 +30,10 @@ def _run(state: ExperimentState, console: Console) -> None:
     reason = f": {state.status_reason}" if state.status_reason else ""
     line(console, f"{experiment.name}  {experiment.id}  {status}{reason}", "bold")
     share = totals.recorded / experiment.n_planned if experiment.n_planned else 0.0
+    most = "at most " if experiment.may_run_fewer else ""
     passed = percent(totals.passed / totals.decided) if totals.decided else "–"
     parts = [
-        f"{totals.recorded:,} of {experiment.n_planned:,} trials ({percent(share)})",
+        f"{totals.recorded:,} of {most}{experiment.n_planned:,} trials ({percent(share)})",
         f"passed {passed} of {totals.decided:,}",
         f"{totals.undecided:,} undecided",
     ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from rich.console import Console
 
 from fairtrial.app.reports.comparison import ComparisonReport
@@ -10,6 +12,8 @@ from fairtrial.cli.render.comparison import render_comparison
 from fairtrial.cli.render.gate import render_gate
 from fairtrial.cli.render.grader_noise import render_grader_noise
 from fairtrial.cli.render.lines import line, more, section, table
+from fairtrial.cli.render.matrix import render_matrix
+from fairtrial.cli.render.race import render_race
 from fairtrial.cli.render.replay import render_replay
 from fairtrial.cli.render.words import (
     counted,
@@ -23,7 +27,8 @@ from fairtrial.cli.render.words import (
     when,
 )
 from fairtrial.model.design import DesignReading
-from fairtrial.model.experiment import Status
+from fairtrial.model.experiment import Experiment, Status
+from fairtrial.model.json import Json
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
 
@@ -46,7 +51,9 @@ def render_experiment(
         line(console, report.note, "yellow")
     _headline(report, console)
     _against(report, console)
-    if report.comparison is not None:
+    if report.matrix is not None:
+        _cells(report, report.matrix, console)
+    elif report.comparison is not None:
         _compared(report, report.comparison, console)
     else:
         _alone(report, console)
@@ -86,15 +93,24 @@ def _compared(report: ExperimentReport, comparison: ComparisonReport, console: C
         render_design(report.design, console)
 
 
+def _cells(report: ExperimentReport, matrix: Mapping[str, Json], console: Console) -> None:
+    """Print the cells of a matrix beside its baseline."""
+    if report.design is not None:
+        render_design(report.design, console)
+    render_matrix(matrix, console)
+    _problems(report, console)
+    if report.gate is not None:
+        render_gate(report.gate, console)
+
+
 def _headline(report: ExperimentReport, console: Console) -> None:
     state = report.state
     experiment, totals = state.experiment, state.totals
     dataset = f"{experiment.dataset}@{experiment.dataset_number}"
     line(console, f"{experiment.name}  on {dataset}", "bold")
     line(console, f"{experiment.id}  {when(experiment.created_at)}", "dim")
-    trials = f" × {counted(experiment.trials, 'trial')}"
     parts = [
-        counted(experiment.n_cases, "case") + trials,
+        _planned(experiment),
         f"{totals.passed:,} passed",
         f"{totals.failed:,} failed",
         f"{totals.undecided:,} undecided",
@@ -109,6 +125,15 @@ def _headline(report: ExperimentReport, console: Console) -> None:
         left = experiment.n_planned - totals.recorded
         reason = f": {state.status_reason}" if state.status_reason else ""
         line(console, f"{state.status}{reason}; {counted(left, 'trial')} not run", "yellow")
+
+
+def _planned(experiment: Experiment) -> str:
+    """Return what was planned; a design may run fewer trials, or fewer cases."""
+    cases, trials = counted(experiment.n_cases, "case"), counted(experiment.trials, "trial")
+    if not experiment.may_run_fewer:
+        return f"{cases} × {trials}"
+    fewer_trials = experiment.spec["design"]["kind"] == "adaptive"
+    return f"{cases} × at most {trials}" if fewer_trials else f"at most {cases} × {trials}"
 
 
 def _against(report: ExperimentReport, console: Console) -> None:
@@ -134,6 +159,8 @@ def render_design(reading: DesignReading, console: Console) -> None:
         line(console, text)
     if reading.kind == "seq":
         _attempts(reading, console)
+    if "rounds" in reading.facts:
+        render_race(reading.facts, console)
     looks = reading.facts.get("looks", ())
     if looks:
         rows = [

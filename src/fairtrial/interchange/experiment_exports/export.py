@@ -85,6 +85,7 @@ def trial_json(trial: Trial) -> dict[str, Json]:
         "reruns": [
             {**dataclasses.asdict(rerun), "verdict": str(rerun.verdict)} for rerun in trial.reruns
         ],
+        "copied": None if trial.copied is None else dataclasses.asdict(trial.copied),
     }
 
 

@@ -26,7 +26,7 @@ from fairtrial.model.replay import ReplayNote
 from fairtrial.model.row import Row
 from fairtrial.model.score import Score
 from fairtrial.model.task import ProcessUsage, Reused, Tokens
-from fairtrial.model.trial import MAIN_ARM, Trial, TrialKey
+from fairtrial.model.trial import Copied, MAIN_ARM, Trial, TrialKey
 from fairtrial.model.verdict import Cause, Verdict
 from fairtrial.ports import RowQuery, TrialFilter
 from fairtrial.testing.store.facts import (
@@ -178,6 +178,7 @@ class ExperimentStoreContract:
                 Attempt(2, Verdict.PASSED, None, None, 1.0, "b", None, 0.25, 0.1, Tokens(1, 2)),
             ),
             reruns=(Rerun(Verdict.FAILED, "no", None), Rerun(Verdict.PASSED, None, 0.5)),
+            copied=Copied("exp_earlier", "base", None),
         )
         store.experiments.record(experiment.id, [trial], NOON)
         assert list(store.experiments.trials(experiment.id)) == [trial]
