@@ -121,7 +121,8 @@ class FileMark:
         inode: Its number in the file system.
         size: Its bytes when it was last looked at.
         changed_ns: When it was last changed then, nanoseconds.
-        offset: How far it was read: the end of its last whole line.
+        offset: How far it was read: the end of its last whole line; -1 when its session was
+            removed.
         tail: A hash of the last bytes before `offset`.
         version: The reader's.
     """
@@ -142,12 +143,20 @@ class PackedEvents:
     Attributes:
         data: The events, compressed.
         count: How many.
-        usages: The usage events among them.
+        size: Their bytes before they were compressed.
     """
 
     data: bytes
     count: int
-    usages: tuple[Usage, ...]
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class PricedUsage:
+    """The tokens of one model call, and what they cost; None is unknown."""
+
+    usage: Usage
+    cost_usd: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,14 +167,20 @@ class FileReading:
         mark: How far it is read now.
         facts: What all of the file says.
         state: What the reader needs to go on.
-        events: What happened in the new part, packed by `SessionStore.pack`.
+        chunks: What happened in the new part.
+        usages: The model calls in the new part; the newest tokens of each.
+        prompts: The prompts of the new part, to be searched for.
+        repo: Root of the git repository around the folder of the session.
         anew: The file was read from its start: what was kept of it before is replaced.
     """
 
     mark: FileMark
     facts: TranscriptFacts
     state: bytes
-    events: Sequence[PackedEvents]
+    chunks: Sequence[PackedEvents]
+    usages: Sequence[PricedUsage]
+    prompts: str
+    repo: str | None
     anew: bool
 
 
@@ -223,7 +238,7 @@ class SessionStore(Protocol):
     """Keeps sessions, their events and their flags."""
 
     def marks(self) -> Mapping[str, FileMark]:
-        """Return how far each known file was read, by path."""
+        """Return how far each known file was read, by path; that of a removed session at -1."""
         ...
 
     def state(self, path: str) -> bytes:
@@ -235,7 +250,7 @@ class SessionStore(Protocol):
         ...
 
     def pack(self, events: Sequence[SessionEvent]) -> PackedEvents:
-        """Return events as they are stored; needs no transaction and may run on any thread."""
+        """Return events as they are stored; may be called from any thread."""
         ...
 
     def save(self, readings: Sequence[FileReading]) -> Sequence[str]:
@@ -259,8 +274,11 @@ class SessionStore(Protocol):
         """
         ...
 
-    def events(self, session_id: str) -> Sequence[SessionEvent]:
+    def events(self, session_id: str, *, brief: bool = False) -> Sequence[SessionEvent]:
         """Return all events of a session in order, numbered from 1.
+
+        Those of its threads stand between each other by their times. With `brief`, long texts are
+        cut and whole files left out, for sessions that would not fit into memory.
 
         Raises:
             NotFoundError: there is no such session.
@@ -282,6 +300,6 @@ class SessionStore(Protocol):
     def remove(self, session_ids: Sequence[str]) -> int:
         """Forget sessions for good, with all that is kept of them; return the bytes set free.
 
-        Their files are not read again unless they grow or `sync` is told to.
+        Their files are remembered by path alone, so that they are not read again.
         """
         ...
