@@ -185,14 +185,14 @@ def spec_to_store(plan: Plan, folder: Path, failing: str | None = None) -> Mappi
     critic = critic_of(plan)
     graders = plan.graders if critic is None else (critic, *plan.graders)
     scripts = script_digests((grader, folder) for grader in graders)
+    task_scripts = task_script_digests(plan.arms, folder)
     return {
         **plan.spec(),
-    task_scripts = task_script_digests(plan.arms, folder)
         "base_dir": str(folder),
         **({"grader_scripts": scripts} if scripts else {}),
+        **({"task_scripts": task_scripts} if task_scripts else {}),
         **origin,
     }
-        **({"task_scripts": task_scripts} if task_scripts else {}),
 
 
 def _selected(bench: Bench, dataset: DatasetVersion, request: Request) -> tuple[CaseOutline, ...]:
