@@ -49,25 +49,20 @@ class Recorder:
 
 
 def _body(trial: Trial) -> bytes:
+    optional = {
+        "metrics": trial.metrics,
+        "at_fault": trial.at_fault,
+        "spans": trial.spans,
+        "process": trial.process,
+        "tokens": trial.tokens,
+        "replay": trial.replay,
+        "attempts": trial.attempts,
+        "reruns": trial.reruns,
+        "copied": trial.copied,
+    }
     body: dict[str, Any] = {"output": trial.output}
-    if trial.metrics:
-        body["metrics"] = trial.metrics
-    if trial.at_fault is not None:
-        body["at_fault"] = trial.at_fault
-    if trial.spans:
-        body["spans"] = trial.spans
-    if trial.process is not None:
-        body["process"] = trial.process
-    if trial.tokens is not None:
-        body["tokens"] = trial.tokens
-    if trial.replay is not None:
-        body["replay"] = trial.replay
-    if trial.attempts:
-        body["attempts"] = trial.attempts
-    if trial.reruns:
-        body["reruns"] = trial.reruns
-    if trial.copied is not None:
-        body["copied"] = trial.copied
+    # Empty ones are left out, too: most trials have none of them.
+    body |= {key: value for key, value in optional.items() if value not in (None, (), {})}
     judged = [
         {"at": ordinal, "cost_usd": score.cost_usd, "detail": score.detail}
         for ordinal, score in enumerate(trial.scores)

@@ -26,7 +26,7 @@ from fairtrial.model.replay import ReplayNote
 from fairtrial.model.row import Row
 from fairtrial.model.score import Score
 from fairtrial.model.task import ProcessUsage, Reused, Tokens
-from fairtrial.model.trial import Copied, MAIN_ARM, Trial, TrialKey
+from fairtrial.model.trial import MAIN_ARM, Copied, Trial, TrialKey
 from fairtrial.model.verdict import Cause, Verdict
 from fairtrial.ports import RowQuery, TrialFilter
 from fairtrial.testing.store.facts import (
