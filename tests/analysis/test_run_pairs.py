@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import product
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from scipy.stats import wilcoxon
 from statsmodels.stats.multitest import multipletests
 
-from fairtrial.analysis.measured import Correction
+from fairtrial.analysis.measured import CONSTANT, MOSTLY, Correction, Size
 from fairtrial.analysis.run_pairs import Changes, Wanted, changes_of, pairs_needed, pairs_of
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Cause, Verdict
@@ -134,3 +136,57 @@ def test_the_fewest_pairs_of_a_verdict(metrics: int, correction: Correction, nee
             Wanted(correction=correction),
         )
         assert {m.change.verdict for m in short.metrics} == {"inconclusive"}
+
+
+def hodges_lehmann_by_definition(d: npt.NDArray[np.float64]) -> tuple[float, float, float]:
+    """Return the median of all averages of two, and Wilcoxon's interval by scipy's counts."""
+    walsh = np.sort([(d[i] + d[j]) / 2 for i in range(d.size) for j in range(i, d.size)])
+    # The exact null distribution of the signed-rank sum, by listing all signs.
+    signs = np.array(list(product((0, 1), repeat=d.size)))
+    sums = signs @ np.arange(1, d.size + 1)
+    k = next(k for k in range(walsh.size) if np.mean(sums <= k) >= 0.025)
+    return float(np.median(walsh)), float(walsh[k - 1]), float(walsh[walsh.size - k])
+
+
+def test_ratio_and_difference_have_intervals_of_their_own() -> None:
+    draws = np.random.default_rng(8)
+    a = np.exp(draws.normal(0, 0.3, 10))
+    b = a * np.exp(draws.normal(0.2, 0.1, 10))
+    (found,) = changes({"x": a}, {"x": b}).metrics
+    for size, expected in (
+        (found.change.difference, hodges_lehmann_by_definition(b - a)),
+        (found.change.ratio, tuple(np.exp(hodges_lehmann_by_definition(np.log(b / a))))),
+    ):
+        assert size.interval is not None
+        told = (size.estimate, size.interval.lower, size.interval.upper)
+        assert told == pytest.approx(expected)
+    assert found.change.tested == found.change.ratio
+
+
+def test_without_a_ratio_the_difference_is_tested() -> None:
+    (found,) = changes({"x": range(8)}, {"x": range(1, 16, 2)}).metrics
+    assert found.change.change.scale == "difference"
+    assert found.change.ratio.estimate is None
+    assert "there is no ratio" in found.change.ratio.reason
+    assert found.change.tested == found.change.difference
+    assert found.change.difference.interval is not None
+
+
+def said(size: Size) -> tuple[Any, ...]:
+    return size.estimate, size.interval, size.reason
+
+
+def test_equal_changes_have_no_interval_on_their_scale_alone() -> None:
+    values = np.arange(1.0, 9.0)
+    (doubled,) = changes({"x": values}, {"x": 2 * values}).metrics
+    assert said(doubled.change.ratio) == (pytest.approx(2.0), None, CONSTANT)
+    assert doubled.change.difference.interval is not None
+    (shifted,) = changes({"x": values / 10}, {"x": values / 10 + 0.3}).metrics
+    # 0.1 + 0.3 - 0.1 and 0.7 + 0.3 - 0.7 differ in the last digit.
+    assert said(shifted.change.difference) == (pytest.approx(0.3), None, CONSTANT)
+    assert shifted.change.ratio.interval is not None
+    many = np.arange(1.0, 21.0)
+    (mostly,) = changes({"x": many}, {"x": np.where(many < 2, many + 1, many)}).metrics
+    assert said(mostly.change.ratio) == (1.0, None, MOSTLY)
+    (single,) = changes({"x": [1.0]}, {"x": [2.0]}).metrics
+    assert said(single.change.ratio) == (pytest.approx(2.0), None, "one pair has no interval")

@@ -32,6 +32,11 @@ def test_numbers_and_what_is_measured_are_compared(fairtrial: Command) -> None:
     assert metrics["ms"]["verdict"] == "better"
     assert metrics["ms"]["estimate"] == pytest.approx(2 / 3)
     assert metrics["ms"]["ci"] is None  # every pair is the same: no interval without width
+    assert metrics["ms"]["scale"] == "ratio"
+    assert metrics["ms"]["difference"]["estimate"] == -10
+    assert "every pair changed by exactly this" in metrics["ms"]["difference"]["reason"]
+    assert metrics["wall_s"]["ci"] == metrics["wall_s"]["ratio"]["ci"]
+    assert metrics["wall_s"]["difference"]["ci"]["method"] == "hodges-lehmann"
     assert metrics["score"]["verdict"] == "worse"
     assert metrics["score"]["lower_is_better"] is False
     assert metrics["peak_rss_bytes"]["a"]["median"] > 1e5
@@ -53,6 +58,21 @@ def test_show_prints_what_the_run_did(fairtrial: Command) -> None:
     assert '"ms": 30' in one
     assert "speed" in fairtrial("exp", "list").out
     assert fairtrial("exp", "export", "speed", "--to", "jsonl").out.count("\n") == 22
+
+
+def test_both_sizes_of_a_change_are_told_and_which_one_is_tested(fairtrial: Command) -> None:
+    numbers = 'echo "{\\"n\\": $((${FAIRTRIAL_CASE_ID#pair-00} * %s - %s))}"'
+    arms = ("--arm", "a=" + numbers % (1, 0), "--arm", "b=" + numbers % (2, 0))
+    done = fairtrial("exp", "metrics", *arms, "--pairs", "8", "--metric", "n", "--name", "up")
+    lines = [line.split() for line in done.out.splitlines()]
+    row = next(n for n, line in enumerate(lines) if line[:1] == ["n"])
+    same = ["the", "same", "in", "every", "pair"]
+    assert lines[row][3:] == ["+100.0%", *same, "0.0078", "WORSE"]
+    assert lines[row + 1] == ["+4.5", "+2", "to", "+7"]
+    arms = ("--arm", "a=" + numbers % (1, 1), "--arm", "b=" + numbers % (2, 0))
+    done = fairtrial("exp", "metrics", *arms, "--pairs", "8", "--metric", "n")
+    assert "no ratio of 'n': not all values are above 0" in done.out
+    assert all("%" not in line for line in done.out.splitlines() if line.startswith("n "))
 
 
 def test_pairs_alternate_and_never_overlap(fairtrial: Command, folder: Path) -> None:

@@ -9,11 +9,30 @@ from typing import Literal
 import numpy.typing as npt
 
 from fairtrial.model.delta import Direction
-from fairtrial.stats.log_ratio import PairedChange, paired_change
+from fairtrial.stats.interval import Interval
+from fairtrial.stats.log_ratio import NO_RATIO, ROUNDING, PairedChange, paired_change
 from fairtrial.stats.multiplicity import benjamini_hochberg, holm
 
 Correction = Literal["holm", "bh", "none"]
 """How p-values allow for the number of metrics."""
+
+CONSTANT = "every pair changed by exactly this, so there is no interval"
+MOSTLY = "most pairs changed by exactly this, so there is no interval"
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much a metric changed, on one scale.
+
+    Attributes:
+        estimate: B over A, or B less A; None where it is undefined.
+        interval: None when it is undefined, or has no width: that would be false certainty.
+        reason: Why there is no estimate or no interval; empty when there are both.
+    """
+
+    estimate: float | None
+    interval: Interval | None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +50,24 @@ class MetricChange:
     p_adjusted: float | None
     verdict: Direction
     lower_is_better: bool
+
+    @property
+    def ratio(self) -> Size:
+        """B over A."""
+        if self.change.scale != "ratio":
+            return Size(None, None, NO_RATIO)
+        return _size(self.change.estimate, self.change.interval, self.change, 0)
+
+    @property
+    def difference(self) -> Size:
+        """B less A."""
+        found = self.change.difference
+        return _size(found.estimate, found.interval, self.change, 1)
+
+    @property
+    def tested(self) -> Size:
+        """The one of the two that p and the verdict speak of."""
+        return self.ratio if self.change.scale == "ratio" else self.difference
 
     def describe(self) -> str:
         """Return the change in words."""
@@ -86,3 +123,16 @@ def _verdict(change: PairedChange, p: float | None, *, lower: bool) -> Direction
     if p > 1.0 - change.level + 1e-12 or not change.interval.excludes(same):
         return Direction.INCONCLUSIVE
     return Direction.BETTER if (change.estimate < same) == lower else Direction.WORSE
+
+
+def _size(
+    estimate: float | None, interval: Interval | None, change: PairedChange, place: int
+) -> Size:
+    if estimate is None or interval is None:
+        return Size(None, None, change.reason or "there are no pairs")
+    ends = max(abs(interval.lower), abs(interval.upper))
+    if interval.width > ROUNDING * ends:
+        return Size(estimate, interval)
+    if change.n == 1:
+        return Size(estimate, None, "one pair has no interval")
+    return Size(estimate, None, MOSTLY if change.varies[place] else CONSTANT)

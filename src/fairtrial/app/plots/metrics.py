@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 
 from fairtrial.analysis.run_pairs import Measured
-from fairtrial.app.reports.metrics import CONSTANT, MetricsReport, is_constant
+from fairtrial.app.reports.metrics import MetricsReport
 from fairtrial.interchange.pictures.axis import Axis, around_zero
 from fairtrial.interchange.pictures.forest import Line, Panel, forest
 from fairtrial.interchange.pictures.of_comparison import COLOURS
@@ -51,11 +51,10 @@ def _line(metric: Measured, place: Callable[[float], float], words: Callable[[fl
         return Line(metric.name, None, None, None, found.reason or "unknown")
     colour = COLOURS[change.verdict]
     note = words(found.estimate)
-    if is_constant(metric) or found.interval is None:
-        reason = CONSTANT if is_constant(metric) else found.reason
-        note += f", no interval: {reason}"
+    if change.tested.interval is None:
+        note += f", no interval: {change.tested.reason}"
         return Line(metric.name, place(found.estimate), None, None, note, colour)
-    lower, upper = found.interval.lower, found.interval.upper
+    lower, upper = change.tested.interval.lower, change.tested.interval.upper
     note += f"  ({words(lower)} to {words(upper)})"
     if colour != "unclear":
         note += f"  {change.verdict.value}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import ClassVar
 
+from fairtrial.analysis.measured import Size
 from fairtrial.analysis.run_pairs import (
     Changes,
     Measured,
@@ -20,8 +21,6 @@ from fairtrial.model.experiment import ExperimentState, Status
 from fairtrial.model.json import Json
 from fairtrial.model.wording import excerpt
 from fairtrial.ports import ExperimentStore
-
-CONSTANT = "every pair changed by exactly this, so there is no interval"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,30 +106,33 @@ def metrics_report(store: ExperimentStore, state: ExperimentState) -> MetricsRep
     return MetricsReport(state, pairs, changes, _notes(pairs, changes, wanted))
 
 
-def is_constant(metric: Measured) -> bool:
-    """Whether every pair changed by the same: an interval of no width would say too much."""
-    interval = metric.change.change.interval
-    return interval is not None and interval.width == 0.0
-
-
 def _metric_json(metric: Measured) -> dict[str, Json]:
-    found = metric.change.change
-    has_interval = found.interval is not None and not is_constant(metric)
+    found, tested = metric.change.change, metric.change.tested
     return {
         "name": metric.name,
         "lower_is_better": metric.change.lower_is_better,
         "verdict": metric.change.verdict.value,
         "scale": found.scale,
-        "estimate": found.estimate,
-        "ci": asdict(found.interval) if has_interval and found.interval else None,
+        "estimate": tested.estimate,
+        "ci": _interval_json(tested),
+        "ratio": _size_json(metric.change.ratio),
+        "difference": _size_json(metric.change.difference),
         "p": None if found.p is None else found.p.value,
         "p_adjusted": metric.change.p_adjusted,
         "n": found.n,
         "n_missing": metric.missing,
         "a": None if metric.a is None else asdict(metric.a),
         "b": None if metric.b is None else asdict(metric.b),
-        "reason": CONSTANT if is_constant(metric) and found.n > 1 else found.reason,
+        "reason": tested.reason or found.reason,
     }
+
+
+def _size_json(size: Size) -> dict[str, Json]:
+    return {"estimate": size.estimate, "ci": _interval_json(size), "reason": size.reason}
+
+
+def _interval_json(size: Size) -> Json:
+    return None if size.interval is None else asdict(size.interval)
 
 
 def _notes(pairs: Pairs, changes: Changes, wanted: Wanted) -> list[str]:
@@ -162,6 +164,10 @@ def _notes(pairs: Pairs, changes: Changes, wanted: Wanted) -> list[str]:
         for m in changes.metrics
         if m.missing
     ]
+    differing = [m.name for m in changes.metrics if m.change.change.scale == "difference"]
+    if differing:
+        names = ", ".join(_named(name) for name in differing)
+        notes.append(f"no ratio of {names}: not all values are above 0")
     if not any(isinstance(t.output, dict) for pair in pairs.runs for t in pair):
         notes.append("neither command printed a JSON object: only what was measured is compared")
     if len(pairs.runs) < changes.pairs_needed:

@@ -19,6 +19,8 @@ class Request:
     order. Wall time, CPU time and peak memory are measured; a command may print more numbers, as
     one JSON object that starts on a line of its own on standard output (the last such object
     counts, and anything else may stand around it). Lower is better, unless --higher says otherwise.
+    The difference is told with its interval, and the ratio where all values are above 0; it is then
+    the ratio that is tested.
     """
 
     arms: tuple[str, ...] = option((), flag="--arm", metavar="NAME=CMD|JSON|FILE")

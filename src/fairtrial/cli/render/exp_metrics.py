@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 
 from rich.console import Console
 
+from fairtrial.analysis.measured import CONSTANT, MOSTLY, Size
 from fairtrial.analysis.run_pairs import Measured
-from fairtrial.app.reports.metrics import MetricsReport, is_constant
+from fairtrial.app.reports.metrics import MetricsReport
 from fairtrial.cli.render.forest import forest_line
 from fairtrial.cli.render.lines import line, section, table
 from fairtrial.cli.render.words import counted, quantity, when
 from fairtrial.model.experiment import Status
 
 VERDICTS = {"better": "better", "worse": "WORSE", "inconclusive": "no difference shown"}
+NO_INTERVAL = {CONSTANT: "the same in every pair", MOSTLY: "the same in most pairs"}
 WIDEST_NAME = 24
 
 
@@ -73,42 +76,49 @@ def _table(report: MetricsReport, console: Console) -> None:
     a, b = report.arms
     interval = f"{100 * report.changes.metrics[0].change.change.level:g}% interval"
     columns = ("Metric", f">{a}", f">{b}", ">B vs A", f">{interval}", ">p", "")
-    table(console, columns, [_row(metric) for metric in report.changes.metrics])
+    table(console, columns, [row for metric in report.changes.metrics for row in _rows(metric)])
 
 
-def _row(metric: Measured) -> tuple[str, ...]:
+def _rows(metric: Measured) -> Iterator[tuple[str, ...]]:
+    """Yield what is tested, and below a ratio the difference."""
     change = metric.change
-    found, p = change.change, change.p_adjusted
-    interval = "–"
-    if is_constant(metric):
-        interval = "the same in every pair" if found.n > 1 else "–"
-    elif found.interval is not None:
-        interval = " to ".join(_ends(metric, found.interval.lower, found.interval.upper))
-    return (
+    ratio = change.change.scale == "ratio"
+    p = change.p_adjusted
+    yield (
         metric.name,
         quantity(metric.name, metric.a.median if metric.a else None),
         quantity(metric.name, metric.b.median if metric.b else None),
-        _size(metric, found.estimate),
-        interval,
+        *_sized(metric, change.tested, ratio=ratio),
         "–" if p is None else f"{p:.2g}",
         VERDICTS[change.verdict],
     )
+    if ratio:
+        yield ("", "", "", *_sized(metric, change.difference, ratio=False), "", "")
 
 
-def _ends(metric: Measured, lower: float, upper: float) -> tuple[str, str]:
+def _sized(metric: Measured, size: Size, *, ratio: bool) -> tuple[str, str]:
+    """Return a change and its interval."""
+    interval = NO_INTERVAL.get(size.reason, "–")
+    if size.interval is not None:
+        ends = (size.interval.lower, size.interval.upper)
+        interval = " to ".join(_ends(metric, ends, ratio=ratio))
+    return _size(metric, size.estimate, ratio=ratio), interval
+
+
+def _ends(metric: Measured, ends: tuple[float, float], *, ratio: bool) -> tuple[str, str]:
     """Return the ends of an interval, with as many digits as tell them apart."""
     for digits in (1, 2, 3):
-        low, high = _size(metric, lower, digits), _size(metric, upper, digits)
+        low, high = (_size(metric, end, digits, ratio=ratio) for end in ends)
         if low != high:
             break
     return low, high
 
 
-def _size(metric: Measured, value: float | None, digits: int = 1) -> str:
+def _size(metric: Measured, value: float | None, digits: int = 1, *, ratio: bool) -> str:
     """Return a change: in percent where it is a ratio, else in the metric's own unit."""
     if value is None:
         return "–"
-    if metric.change.change.scale == "ratio":
+    if ratio:
         return f"{value:.3g}×" if value >= 10 else f"{100 * (value - 1):+.{digits}f}%"
     return ("+" if value > 0 else "") + quantity(metric.name, value)
 
