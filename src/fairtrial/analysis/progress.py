@@ -89,6 +89,8 @@ class Progress:
                 self.name, self.experiment_id = experiment.name, experiment.id
                 self.planned, self.kept, self.n_cases = planned, done, experiment.n_cases
                 self.judged = not experiment.measured
+                # A sweep runs several experiments; what they cost is added up.
+                self.verdicts, self.causes, self.retries = Counter(), Counter(), 0
             case TrialRetried():
                 self.retries += 1
             case RunDraining(reason):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from fairtrial.analysis.paired import PairedComparison
 from fairtrial.model.decision import Decision, Outcome
 from fairtrial.model.delta import Direction
+
+_UNDECIDED = (Outcome.NO_VERDICT, Outcome.TOO_FEW)
 
 
 def adopt(held_out: PairedComparison, guard: Decision) -> Decision:
@@ -25,4 +30,53 @@ def adopt(held_out: PairedComparison, guard: Decision) -> Decision:
         reasons,
         {"held_out": held_out.verdict.value, "guard": guard.outcome.value, **guard.evidence},
         guard.advice,
+    )
+
+
+def adoption(
+    held_out: PairedComparison, gate: Decision, guards: Mapping[str, Decision]
+) -> Decision:
+    """Decide about a winner from the held-out cases and from suites that it must not forget.
+
+    Args:
+        held_out: Winner against start on cases outside the race.
+        gate: The ship gate on the same cases.
+        guards: What each guard says, by its dataset; empty when none was run.
+    """
+    decided = adopt(held_out, gate)
+    decided = replace(decided, reasons=(_held_out(held_out), *gate.reasons))
+    if gate.outcome in _UNDECIDED:
+        decided = replace(decided, outcome=gate.outcome, reasons=gate.reasons)
+    told = {
+        name: {"outcome": guard.outcome.value, **guard.evidence} for name, guard in guards.items()
+    }
+    evidence = {**decided.evidence, "guards": told}
+    holding = {name: d for name, d in guards.items() if d.outcome is not Outcome.SHIP}
+    if decided.outcome is not Outcome.SHIP or not holding:
+        return replace(decided, evidence=evidence)
+    undecided = any(guard.outcome is Outcome.NO_VERDICT for guard in holding.values())
+    return Decision(
+        Outcome.NO_VERDICT if undecided else Outcome.HOLD,
+        tuple(f"guard {name}: {why}" for name, d in holding.items() for why in d.reasons),
+        evidence,
+        tuple(dict.fromkeys(text for guard in holding.values() for text in guard.advice)),
+    )
+
+
+def _held_out(found: PairedComparison) -> str:
+    estimate = found.difference.estimate
+    points = "" if estimate is None else f" by {100 * abs(estimate):.1f} points"
+    return {
+        Direction.BETTER: f"it beats the start{points} on held-out cases, more than luck explains",
+        Direction.WORSE: f"it loses to the start{points} on held-out cases",
+        Direction.INCONCLUSIVE: "on held-out cases luck may explain how it differs from the start",
+    }[found.verdict]
+
+
+def start_won(start: str) -> Decision:
+    """Return the decision about a race that the start itself won."""
+    return Decision(
+        Outcome.HOLD,
+        (f"the start, {start}, won the race: there is nothing to adopt",),
+        {"held_out": None, "guards": {}},
     )

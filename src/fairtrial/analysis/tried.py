@@ -77,7 +77,8 @@ def tried(
     if configurations < 2 or cases < 1:
         return Tried(dataset, configurations)
     if floor is not None:
-        se, basis = floor.sd_at(cases, trials) / math.sqrt(2.0), "noise floor"
+        # The luck of a difference is that of two runs.
+        se, basis = floor.luck_at(cases, trials).sd / math.sqrt(2.0), "noise floor"
     elif rate is not None:
         se, basis = math.sqrt(rate * (1.0 - rate) / cases), "spread"
     else:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from fairtrial.app.bench import Bench
-from fairtrial.app.reports.status import StatusReport
+from fairtrial.app.reports.status import StatusReport, SweepStatus
 from fairtrial.app.requests.exp_status import Request
+from fairtrial.model.errors import NotFoundError
+from fairtrial.model.experiment import ExperimentState, Status
+from fairtrial.model.sweep import Sweep
 
 
 def exp_status(bench: Bench, request: Request) -> StatusReport:
@@ -15,5 +20,29 @@ def exp_status(bench: Bench, request: Request) -> StatusReport:
     """
     store = bench.store.experiments
     if request.run is not None:
-        return StatusReport((store.find(request.run),))
-    return StatusReport(tuple(store.unfinished()[: request.limit]))
+        state = store.find(request.run)
+        return StatusReport((state,), tuple(_of(bench, state)))
+    unfinished = tuple(store.unfinished()[: request.limit])
+    sweeps = tuple(where(bench, sweep) for sweep in bench.store.sweeps.unfinished())
+    return StatusReport(unfinished, sweeps[: request.limit])
+
+
+def _of(bench: Bench, state: ExperimentState) -> Iterator[SweepStatus]:
+    """Yield the sweep that an experiment is a phase of, unless it is over."""
+    told = state.experiment.spec.get("sweep")
+    sweep = None if told is None else bench.store.sweeps.get(told["race"])
+    if sweep is not None and sweep.finished_at is None:
+        yield where(bench, sweep)
+
+
+def where(bench: Bench, sweep: Sweep) -> SweepStatus:
+    """Return which phase an unfinished sweep is in: the first whose experiment is not finished."""
+    phases = sweep.plan["phases"]
+    for number, phase in enumerate(phases, start=1):
+        try:
+            state = bench.store.experiments.find(phase["id"])
+        except NotFoundError:
+            state = None
+        if state is None or state.status is not Status.FINISHED:
+            return SweepStatus(sweep, phase["role"], number, len(phases), state)
+    return SweepStatus(sweep, phases[-1]["role"], len(phases), len(phases), None)

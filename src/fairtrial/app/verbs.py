@@ -97,6 +97,11 @@ VERBS = (
         runs_trials=True,
     ),
     Verb(
+        ("exp", "sweep"),
+        "Race configurations of a task, then compare the winner with the start on held-out cases",
+        runs_trials=True,
+    ),
+    Verb(
         ("exp", "baseline"),
         "Set, show or clear what this project's experiments are compared with",
     ),

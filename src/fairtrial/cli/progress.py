@@ -59,6 +59,7 @@ class StatusLine:
         self._live = live
         self._started = time.monotonic()
         self._judge: Judging | None = None
+        self._experiment = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._show, daemon=True)
 
@@ -106,6 +107,8 @@ class StatusLine:
         progress = self._progress
         if progress.judging is not None:
             return self._judging(progress.judging)
+        if progress.experiment_id != self._experiment:
+            self._experiment, self._started = progress.experiment_id, time.monotonic()
         done, planned = progress.done, progress.planned
         parts = [f"{progress.name}  {_share(done, planned)}"]
         rate = progress.pass_rate()

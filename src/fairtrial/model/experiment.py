@@ -100,7 +100,7 @@ class Experiment:
     @property
     def may_run_fewer(self) -> bool:
         """Whether its design may end, or leave out trials, before all that were planned ran."""
-        return self.spec.get("design", {}).get("kind") not in (None, "seq")
+        return self.spec.get("design", {}).get("kind") not in (None, "seq", "halving")
 
     @property
     def configurations(self) -> tuple[str, ...]:

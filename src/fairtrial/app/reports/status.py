@@ -13,6 +13,50 @@ from fairtrial.app.reports.facts import state_json
 from fairtrial.app.reports.informing import Informing
 from fairtrial.model.experiment import Experiment, ExperimentState, Status
 from fairtrial.model.json import Json
+from fairtrial.model.sweep import Sweep
+
+
+@dataclass(frozen=True, slots=True)
+class SweepStatus:
+    """Where a sweep stands that is not over.
+
+    Attributes:
+        sweep: The sweep.
+        phase: The phase that is next or at work: `race`, `held-out` or `guard`.
+        number: Its number, from 1.
+        phases: How many there are, at most.
+        state: Its experiment; None before it is opened.
+    """
+
+    sweep: Sweep
+    phase: str
+    number: int
+    phases: int
+    state: ExperimentState | None
+
+    @property
+    def at_work(self) -> bool:
+        """Whether a process is at it."""
+        state = self.state
+        return state is not None and state.status is Status.RUNNING and state.alive is not False
+
+    @property
+    def resume(self) -> str | None:
+        """The command that goes on with it; None while a process is at it."""
+        return None if self.at_work else f"fairtrial exp sweep --resume {self.sweep.id}"
+
+    def json(self) -> dict[str, Json]:
+        """Return it as one JSON object."""
+        return {
+            "id": self.sweep.id,
+            "dataset": self.sweep.plan["phases"][0]["dataset"],
+            "phase": self.phase,
+            "phase_number": self.number,
+            "phases": self.phases,
+            "experiment": None if self.state is None else self.state.experiment.id,
+            "at_work": self.at_work,
+            "resume": self.resume,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +65,13 @@ class StatusReport(Informing):
 
     Attributes:
         states: The runs, newest first.
+        sweeps: The sweeps that are not over, newest first.
     """
 
     schema: ClassVar[str] = "fairtrial.status/1"
 
     states: Sequence[ExperimentState]
+    sweeps: Sequence[SweepStatus] = ()
 
     def json(self) -> dict[str, Json]:
         """Return the report as one JSON object."""
@@ -41,6 +87,7 @@ class StatusReport(Informing):
                 }
                 for state in self.states
             ],
+            "sweeps": [sweep.json() for sweep in self.sweeps],
         }
 
 
@@ -77,6 +124,9 @@ def resume_command(state: ExperimentState) -> str | None:
         return None
     if state.experiment.regrade_of is not None:
         return regrade_command(state.experiment)
+    sweep = state.experiment.spec.get("sweep")
+    if sweep is not None:
+        return f"fairtrial exp sweep --resume {sweep['race']}"
     return f"fairtrial exp run --resume {state.experiment.id}"
 
 

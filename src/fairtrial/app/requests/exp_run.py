@@ -151,6 +151,9 @@ class Request(Setup):
     series: Name | None = option(None, metavar="NAME")
     """Tag the experiment as the next round of an improvement loop, and say whether the loop should
     stop (see `exp plateau`)"""
+    session: bool = option(default=True)
+    """In an open session (see `exp session`), add the run to its timeline and say what changed
+    since the run before"""
     retry_errors: bool = option(default=False)
     """With --resume EXPERIMENT: run its trials that ended in a task error again too, also those of
     a finished experiment; the rest are kept"""

@@ -6,21 +6,36 @@ from rich.console import Console
 
 from fairtrial.app.reports.status import (
     StatusReport,
+    SweepStatus,
     expected_cost,
     resume_command,
     seconds_left,
 )
 from fairtrial.cli.render.lines import line
-from fairtrial.cli.render.words import duration, money, percent, reused, spent
+from fairtrial.cli.render.words import counted, duration, money, percent, reused, spent
 from fairtrial.model.experiment import ExperimentState, Status
 
 
 def render(report: StatusReport, console: Console) -> None:
     """Print how each experiment stands, and how to go on with those that stopped."""
-    if not report.states:
+    if not report.states and not report.sweeps:
         line(console, "Every experiment is finished. See them with: fairtrial exp list")
     for state in report.states:
         _run(state, console)
+    for sweep in report.sweeps:
+        _sweep(sweep, console)
+
+
+def _sweep(sweep: SweepStatus, console: Console) -> None:
+    first = sweep.sweep.plan["phases"][0]
+    many = len(sweep.sweep.plan["arms"])
+    title = f"{first['name']}  sweep of {counted(many, 'configuration')} on {first['dataset']}"
+    line(console, f"{title}  {sweep.sweep.id}", "bold")
+    stands = "at work" if sweep.at_work else "not begun" if sweep.state is None else "interrupted"
+    of = f"phase {sweep.number} of at most {sweep.phases}"
+    line(console, f"  {of}: {sweep.phase}, {stands}")
+    if sweep.resume is not None:
+        line(console, f"  go on:  {sweep.resume}")
 
 
 def _run(state: ExperimentState, console: Console) -> None:

@@ -1,0 +1,49 @@
+"""A race as a table: who stayed in each round."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+
+from fairtrial.cli.render.lines import line, table
+from fairtrial.cli.render.words import counted, percent
+from fairtrial.model.json import Json
+
+BAR = 12
+
+
+def render_race(facts: Mapping[str, Json], console: Console) -> None:
+    """Print each configuration's pass rate by round, until it is out; the winner first."""
+    rounds: Sequence[Mapping[str, Json]] = facts["rounds"]
+    if not rounds:
+        return
+    heads = [f"Round {one['round']}, {counted(one['cases'], 'case')}" for one in rounds]
+    rows = [
+        (_name(name, facts), *(_cell(one, name) for one in rounds)) for name in _by_place(rounds)
+    ]
+    table(console, ("Configuration", *heads), rows)
+    line(console, "Rates in a race are flattered by the choice; none of them is an effect.", "dim")
+
+
+def _name(name: str, facts: Mapping[str, Json]) -> str:
+    return f"{name} (start)" if name == facts["start"] != "start" else name
+
+
+def _by_place(rounds: Sequence[Mapping[str, Json]]) -> Sequence[str]:
+    """Return the configurations: the longer in the race the earlier, then by the last rate."""
+    last: dict[str, tuple[int, float]] = {}
+    for number, one in enumerate(rounds):
+        for name, rate in one["rates"].items():
+            stayed = number + (name in one["kept"])
+            last[name] = (-stayed, -1.0 * (-1.0 if rate is None else rate))
+    return sorted(last, key=lambda name: last[name])
+
+
+def _cell(one: Mapping[str, Json], name: str) -> str:
+    if name not in one["rates"]:
+        return ""
+    rate = one["rates"][name]
+    bar = "" if rate is None else "█" * round(BAR * rate)
+    mark = "▸" if name in one["kept"] else "out"
+    return f"{percent(rate):>6}  {bar:<{BAR}}  {mark}"
