@@ -3,49 +3,73 @@
 from __future__ import annotations
 
 import json
-import signal
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.cli.conftest import CAT, EXACT, Command, Outcome, process, write_cases
-from tests.cli.test_interrupts import recorded, until
 
 from fairtrial.model.errors import ExitCode
 
-# Stands in for an agent: which cases it gets wrong is fixed by its argument and the trial.
+# Stands in for an agent, in this process for speed: which cases it gets wrong is fixed by its kind,
+# the trial and the attempt. A file `die` makes it end the whole process at that call, once.
 AGENT = """
-import json, os, sys
-case = json.load(sys.stdin)
-n, trial = case["input"], case["trial"]
-wrong = {
-    "good": False,
-    "bad": n % 2 == 0,
-    "flaky": n % 5 == 0 and trial % 2 == 0,
-    "regressed": n == 7,
-    "unlucky": n == 7 and not os.path.exists("seen"),
-}[sys.argv[1]]
-if sys.argv[1] == "unlucky" and n == 7:
-    open("seen", "w").close()
-print(json.dumps({"output": "no" if wrong else str(n)}))
+import os
+from pathlib import Path
+from threading import Lock
+
+LOCK = Lock()
+
+
+def die_when_due():
+    die = Path("die")
+    if die.exists():
+        left = int(die.read_text()) - 1
+        die.write_text(str(left))
+        if left < 0:
+            die.unlink()
+            os._exit(9)
+
+
+def agent(n, call, kind):
+    with LOCK:
+        die_when_due()
+    seen = Path("seen")
+    wrong = {
+        "good": False,
+        "bad": n % 2 == 0,
+        "flaky": n % 5 == 0 and call.trial % 2 == 0,
+        "regressed": n == 7,
+        "unlucky": n == 7 and not seen.exists(),
+        "learner": call.attempt <= n % 4,
+    }[kind]
+    if kind == "unlucky" and n == 7:
+        seen.touch()
+    return "no" if wrong else str(n)
 """
 
 
 def agent(kind: str) -> str:
-    command = ["python3", "agent.py", kind]
-    return json.dumps({"kind": "command", "command": command, "envelope": True})
+    task = {"kind": "python", "function": "design_agents:agent", "arguments": {"kind": kind}}
+    return json.dumps(task)
 
 
 @pytest.fixture
-def run(fairtrial: Command, folder: Path, numbers: str) -> Command:
+def run(
+    fairtrial: Command, folder: Path, numbers: str, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Command]:
     """Run an experiment over 20 numbers with agents that are known."""
-    (folder / "agent.py").write_text(AGENT)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (folder / "design_agents.py").write_text(AGENT)
 
     def start(*words: str) -> Outcome:
         dataset = () if "-d" in words else ("-d", numbers)
         return fairtrial("exp", "run", *dataset, *EXACT, "--seed", "1", *words)
 
-    return start
+    yield start
+    sys.modules.pop("design_agents", None)
 
 
 ARMS = ("--arm", f"base={agent('bad')}", "--arm", f"cand={agent('good')}")
@@ -146,9 +170,18 @@ class TestEarlyStopping:
         assert estimate["interval"]["lower"] < estimate["median_unbiased"]
         shown = fairtrial("exp", "show", done.json["id"], "--json").json
         assert shown["design"] == design
+        again = fairtrial("exp", "compare", done.json["id"], "--json").json
+        for found in (done.json["comparison"], again):
+            assert "stopped early" in found["problems"][0]["what"]
+
+    def test_a_run_that_took_all_looks_is_compared_without_a_warning(self, run: Command) -> None:
+        report = run(*ARMS, "--stop-early", "--looks", "2", "--json").json
+        assert report["comparison"]["problems"] == []
 
     def test_the_text_shows_every_look(self, run: Command) -> None:
         out = run(*ARMS, "--stop-early", "--looks", "2").out
+        assert "at most 20 cases × 1 trial" in out
+        assert "--trials 3" not in out
         assert "All 2 looks were taken" in out
         assert "Look  Cases" in out
 
@@ -175,6 +208,7 @@ class TestAdaptiveSamples:
     ) -> None:
         done = run("--task", agent("flaky"), "--samples", "adaptive")
         assert done.code == 0, done.err
+        assert "20 cases × at most 3 trials" in done.out
         assert "20 of 20 cases passed by most of their trials; 4 needed a third" in done.out
         assert "interval" not in done.out.replace("No interval is reported", "")
 
@@ -229,10 +263,15 @@ class TestStopOnRegression:
         assert "no effect without --stop-on-regression" in alone.err
 
 
+MATRIX = {"arguments.kind": ["bad", "good", "flaky"]}
 DESIGNS = {
     "arms": ARMS,
     "early": (*ARMS, "--stop-early", "--looks", "2"),
     "adaptive": ("--task", agent("flaky"), "--samples", "adaptive"),
+    "regression": ("--task", agent("bad"), "--stop-on-regression", "--baseline", "held"),
+    "seq": (*ARMS[:2], "--arm", f"cand={agent('learner')}", "--seq", "3"),
+    "matrix": ("matrix.json", "--seq", "2", "--trials", "2"),
+    "reuse": ("matrix.json", "--reuse", "all"),
 }
 
 
@@ -240,17 +279,28 @@ DESIGNS = {
 def test_a_killed_run_ends_like_an_undisturbed_one_when_resumed(
     run: Command, fairtrial: Command, folder: Path, name: str
 ) -> None:
-    whole = run(*DESIGNS[name], "--json").json
-    before = recorded()
-    words = ("exp", "run", "-d", "numbers", *EXACT, "--seed", "1", "-c", "1", *DESIGNS[name])
-    killed = process(*words, "--name", "killed", cwd=folder)
-    until(lambda: recorded() >= before + 7 or killed.poll() is not None)
-    killed.send_signal(signal.SIGKILL)
+    spec = {"task": json.loads(agent("good")), "matrix": MATRIX}
+    (folder / "matrix.json").write_text(json.dumps(spec))
+    if name in ("regression", "reuse"):
+        assert run("--task", agent("good"), "--name", "held").code == 0
+    words = (*DESIGNS[name], "-c", "2")
+    (folder / "die").write_text("11")
+    killed = process(
+        *("exp", "run", "-d", "numbers", *EXACT, "--seed", "1"), *words, "--name", "k", cwd=folder
+    )
     killed.communicate()
-    assert killed.returncode == -signal.SIGKILL
-    resumed = fairtrial("exp", "run", "--resume", "killed", "--json")
-    assert resumed.code == 0, resumed.err
-    ids = (whole["id"], resumed.json["id"])
-    assert table(fairtrial, ids[0]) == table(fairtrial, ids[1])
-    assert whole["design"] == resumed.json["design"]
-    assert whole["arm_rates"] == resumed.json["arm_rates"]
+    assert killed.returncode == 9
+    state = fairtrial("exp", "status", "k", "--json").json["runs"][0]
+    assert 0 < state["n_recorded"] < state["n_planned"]
+    at_most = "of at most" in fairtrial("exp", "status", "k").out
+    assert at_most == (name in ("early", "adaptive", "regression"))
+    resumed = fairtrial("exp", "run", "--resume", "k", "--json")
+    whole = run(*words, "--json")
+    assert resumed.code == whole.code, resumed.err
+    assert table(fairtrial, resumed.json["id"]) == table(fairtrial, whole.json["id"])
+    for part in ("design", "arm_rates", "pass_rate", "status_reason"):
+        assert resumed.json[part] == whole.json[part]
+    if name == "reuse":  # what the first of them copied, the second can copy, and more
+        assert [cell["copied"] for cell in resumed.json["matrix"]["cells"]] == [0, 20, 0]
+    else:
+        assert resumed.json["matrix"] == whole.json["matrix"]
