@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from fairtrial.model.flag import Flag
-from fairtrial.model.session import Session, SessionEvent, TranscriptFacts, Usage
+from fairtrial.model.session import Session, SessionEvent, TranscriptFacts, Unread, Usage
 from fairtrial.query.expression import Expression
 
 
@@ -59,6 +59,22 @@ class Place:
     folder: Path
 
 
+class FoundFile(NamedTuple):
+    """A file that may be a transcript, as the file system tells of it.
+
+    Attributes:
+        path: The file.
+        inode: Its number in the file system.
+        size: Its bytes.
+        changed_ns: When it was last changed, nanoseconds.
+    """
+
+    path: str
+    inode: int
+    size: int
+    changed_ns: int
+
+
 class Transcript(Protocol):
     """One file of a session that is being read, from its start or from where it was left."""
 
@@ -67,6 +83,10 @@ class Transcript(Protocol):
 
         Never fails: what is not understood is counted.
         """
+        ...
+
+    def clipped(self) -> None:
+        """Count a line that was too long to be read."""
         ...
 
     def facts(self) -> TranscriptFacts:
@@ -95,7 +115,7 @@ class SessionReader(Protocol):
         """Return where this agent keeps transcripts, for a user's environment and home folder."""
         ...
 
-    def files(self, folder: Path) -> Iterator[Path]:
+    def files(self, folder: Path) -> Iterator[FoundFile]:
         """Yield what look like transcripts under a folder, by name alone."""
         ...
 
@@ -260,8 +280,12 @@ class SessionStore(Protocol):
         """
         ...
 
-    def flag(self, flags: Mapping[str, Sequence[Flag]], now: datetime) -> None:
-        """Put flags on sessions in place of those that were on them."""
+    def flag(self, flags: Mapping[str, Sequence[Flag]]) -> None:
+        """Put flags on sessions in place of those that were on them.
+
+        Raises:
+            NotFoundError: there is no such session.
+        """
         ...
 
     def find(self, ref: str) -> FlaggedSession:
@@ -285,6 +309,17 @@ class SessionStore(Protocol):
         """
         ...
 
+    def sizes(self, session_ids: Sequence[str]) -> Mapping[str, int]:
+        """Return the bytes of the events of sessions, before they were compressed."""
+        ...
+
+    def unread(self, limit: int = 1_000) -> Sequence[tuple[str, str | None, Unread]]:
+        """Return what was not understood in the newest sessions where something was not.
+
+        Each comes with the agent and its version.
+        """
+        ...
+
     def children(self, session_id: str) -> Sequence[str]:
         """Return the ids of the sessions that came from one."""
         ...
@@ -302,4 +337,8 @@ class SessionStore(Protocol):
 
         Their files are remembered by path alone, so that they are not read again.
         """
+        ...
+
+    def allow_removed(self) -> None:
+        """Forget which sessions were removed, so that their files are read again."""
         ...

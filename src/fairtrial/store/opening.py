@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
@@ -32,6 +33,9 @@ from fairtrial.store.logbooks import SqlLogbookStore
 from fairtrial.store.settings import SqlSettingsStore
 from fairtrial.store.sweeps import SqlSweepStore
 from fairtrial.store.versioning import create, ensure_current
+
+if TYPE_CHECKING:
+    from fairtrial.ports.sessions import SessionStore
 
 DATABASE_FILE = "fairtrial.db"
 BLOB_FOLDER = "blobs"
@@ -61,6 +65,7 @@ class Store:
     def __init__(self, home: Path, database: Database, clock: Callable[[], datetime]) -> None:
         blobs = Blobs(home / BLOB_FOLDER)
         self._database = database
+        self._clock = clock
         self.home = home
         self.datasets: DatasetStore = SqlDatasetStore(database, blobs, clock)
         self.experiments: ExperimentStore = SqlExperimentStore(database, blobs)
@@ -69,6 +74,14 @@ class Store:
         self.sweeps: SweepStore = SqlSweepStore(database)
         self.logbooks: LogbookStore = SqlLogbookStore(database)
         self.answers: AnswerCache = SqlAnswerCache(database, Blobs(home / ANSWER_FOLDER), clock)
+
+    @cached_property
+    def sessions(self) -> SessionStore:
+        """Captured sessions of coding agents."""
+        # Its modules take longer to import than most commands can spare.
+        from fairtrial.store.sessions import SqlSessionStore  # noqa: PLC0415
+
+        return SqlSessionStore(self._database, self._clock)
 
     def close(self) -> None:
         """Close every connection; a transaction in another thread must have ended."""

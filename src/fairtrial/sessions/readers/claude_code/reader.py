@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fairtrial.ports.sessions import Clean, Place
-from fairtrial.sessions.readers.claude_code.transcript import AGENT, ClaudeTranscript
+from fairtrial.ports.sessions import Clean, FoundFile, Place, Transcript
 from fairtrial.sessions.walking import files_under
 
 _OWN = ("parentUuid", "sessionId", "isSidechain")
+
+
+AGENT = "claude-code"
 
 
 class ClaudeCodeReader:
@@ -28,7 +30,7 @@ class ClaudeCodeReader:
             roots = [home / ".claude", home / ".config" / "claude"]
         return [Place(AGENT, root / "projects") for root in roots]
 
-    def files(self, folder: Path) -> Iterator[Path]:
+    def files(self, folder: Path) -> Iterator[FoundFile]:
         """Yield the transcripts under a folder."""
         yield from files_under(folder, (".jsonl",))
 
@@ -38,10 +40,15 @@ class ClaudeCodeReader:
             "sessionId" in record and "type" in record for record in head
         )
 
-    def start(self, path: Path, clean: Clean) -> ClaudeTranscript:
+    def start(self, path: Path, clean: Clean) -> Transcript:
         """See `SessionReader.start`."""
+        # Its modules are not needed to see that nothing is new.
+        from fairtrial.sessions.readers.claude_code.transcript import ClaudeTranscript  # noqa: PLC0415
+
         return ClaudeTranscript(path, clean)
 
-    def resume(self, path: Path, clean: Clean, state: bytes) -> ClaudeTranscript:
+    def resume(self, path: Path, clean: Clean, state: bytes) -> Transcript:
         """See `SessionReader.resume`."""
+        from fairtrial.sessions.readers.claude_code.transcript import ClaudeTranscript  # noqa: PLC0415  # as above
+
         return ClaudeTranscript(path, clean, state)

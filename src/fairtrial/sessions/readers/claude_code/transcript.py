@@ -40,6 +40,7 @@ from fairtrial.sessions.readers.claude_code.prompts import (
     source_of,
     start_commit,
 )
+from fairtrial.sessions.readers.claude_code.reader import AGENT
 from fairtrial.sessions.readers.claude_code.records import (
     KNOWN_FIELDS,
     READ,
@@ -62,7 +63,6 @@ from fairtrial.sessions.readers.claude_code.tools import (
 )
 from fairtrial.sessions.tolerant import plain, unglued
 
-AGENT: Final = "claude-code"
 _SESSION_ID: Final = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _SYNTHETIC_MODEL: Final = "<synthetic>"
 _LONG_LINE: Final = 32 * 1024
@@ -118,6 +118,11 @@ class ClaudeTranscript:
         if SKIP.match(line):
             return []
         return self._fed(self._clean(line), glued=True)
+
+    def clipped(self) -> None:
+        """See `Transcript.clipped`."""
+        self._account.records += 1
+        self._account.clipped_lines += 1
 
     def facts(self) -> TranscriptFacts:
         """See `Transcript.facts`."""

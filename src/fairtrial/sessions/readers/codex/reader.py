@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fairtrial.ports.sessions import Clean, Place
-from fairtrial.sessions.readers.codex.transcript import AGENT, CodexTranscript
+from fairtrial.ports.sessions import Clean, FoundFile, Place, Transcript
 from fairtrial.sessions.walking import files_under
 
 _ENVELOPE = frozenset({"type", "payload", "timestamp"})
+
+
+AGENT = "codex"
 
 
 class CodexReader:
@@ -24,20 +26,25 @@ class CodexReader:
         root = Path(given).expanduser() if given else home / ".codex"
         return [Place(AGENT, root / "sessions"), Place(AGENT, root / "archived_sessions")]
 
-    def files(self, folder: Path) -> Iterator[Path]:
+    def files(self, folder: Path) -> Iterator[FoundFile]:
         """Yield the rollouts under a folder, packed ones too."""
-        for path in files_under(folder, (".jsonl", ".jsonl.zst")):
-            if path.name.startswith("rollout-"):
-                yield path
+        for found in files_under(folder, (".jsonl", ".jsonl.zst")):
+            if found.path.rpartition("/")[2].startswith("rollout-"):
+                yield found
 
     def recognises(self, head: Sequence[Mapping[str, object]]) -> bool:
         """Return whether a record has the envelope or the marks that only Codex writes."""
         return any(record.keys() >= _ENVELOPE or "record_type" in record for record in head)
 
-    def start(self, path: Path, clean: Clean) -> CodexTranscript:
+    def start(self, path: Path, clean: Clean) -> Transcript:
         """See `SessionReader.start`."""
+        # Its modules are not needed to see that nothing is new.
+        from fairtrial.sessions.readers.codex.transcript import CodexTranscript  # noqa: PLC0415
+
         return CodexTranscript(path, clean)
 
-    def resume(self, path: Path, clean: Clean, state: bytes) -> CodexTranscript:
+    def resume(self, path: Path, clean: Clean, state: bytes) -> Transcript:
         """See `SessionReader.resume`."""
+        from fairtrial.sessions.readers.codex.transcript import CodexTranscript  # noqa: PLC0415  # as above
+
         return CodexTranscript(path, clean, state)

@@ -34,6 +34,7 @@ from fairtrial.model.session import (
 from fairtrial.ports.sessions import Clean
 from fairtrial.sessions.account import clipped, clipped_json, moment, text_of
 from fairtrial.sessions.readers.codex.patches import patched, recorded
+from fairtrial.sessions.readers.codex.reader import AGENT
 from fairtrial.sessions.readers.codex.records import (
     BARE,
     EVENTS,
@@ -73,7 +74,6 @@ from fairtrial.sessions.readers.codex.values import (
 )
 from fairtrial.sessions.tolerant import unglued
 
-AGENT: Final = "codex"
 _NAME: Final = re.compile(r"rollout-.*?-([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})")
 _SYNTHETIC: Final = re.compile(
     r"# AGENTS\.md instructions|<(?:environment_context|user_instructions|turn_aborted|skill|"
@@ -105,6 +105,11 @@ class CodexTranscript:
         if SKIP.match(line):
             return []
         return self._fed(self._clean(line), glued=True)
+
+    def clipped(self) -> None:
+        """See `Transcript.clipped`."""
+        self._account.records += 1
+        self._account.clipped_lines += 1
 
     def facts(self) -> TranscriptFacts:
         """See `Transcript.facts`."""
