@@ -17,6 +17,7 @@ from fairtrial.app.replay_arms import (
     calls_given,
     check_recordable,
     control_of,
+    refuse_no_control,
 )
 from fairtrial.app.requests.exp_run import Request, Selection
 from fairtrial.app.seeds import seed_or_drawn
@@ -103,6 +104,7 @@ def _arms(
     folder = base_dir(bench, request)
     given = _cells(request, folder) or given_arms(bench, request, folder)
     if given:
+        refuse_no_control(request)
         settled = settled_arms(bench, given)
         return [
             _Placed(arm, one.folder, one.where) for arm, one in zip(settled, given, strict=True)
@@ -117,13 +119,13 @@ def _arms(
     return [recorded, _Placed(Arm(CANDIDATE, task), folder, where)]
 
 
-def policy_of(request: Request, otherwise: Policy) -> Policy:
-    """Return how the trials of a request are run; what it leaves open is as in `otherwise`."""
 def _cells(request: Request, folder: Path) -> tuple[GivenArm, ...]:
     found = cells_given(request)
     return () if found is None else cell_arms(found, folder, f"{request.spec or 'matrix'}")
 
 
+def policy_of(request: Request, otherwise: Policy) -> Policy:
+    """Return how the trials of a request are run; what it leaves open is as in `otherwise`."""
     limits = request.limits
     return Policy(
         _first(limits.concurrency, otherwise.concurrency),

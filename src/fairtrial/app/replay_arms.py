@@ -42,10 +42,14 @@ def calls_given(bench: Bench, request: Request) -> dict[str, Json]:
                 "--replay-until has no effect without --replay", fix="add --replay EXPERIMENT"
             )
         return {"record": True} if options.record else {}
-    if request.design.stop_on_regression:
+    again = {
+        "--stop-on-regression": request.design.stop_on_regression,
+        "--seq": request.design.seq is not None,
+    }
+    for flag in (flag for flag, given in again.items() if given):
         raise UsageError(
-            "--replay and --stop-on-regression cannot be combined",
-            why="a rerun would be served the very calls of the run that failed",
+            f"--replay and {flag} cannot be combined",
+            why="a failed trial that is tried again would be served the very calls it failed with",
             fix="leave one of them out",
         )
     source = find_arm(bench, options.replay)
@@ -83,12 +87,7 @@ def control_of(bench: Bench, request: Request, calls: dict[str, Json], task: Arm
     replay = calls.get("replay")
     varies = task.task.kind == CONTINUATION and bool(task.task.options.get("vary"))
     if replay is None and not varies:
-        if not request.recording.control:
-            raise UsageError(
-                "--no-control has no effect",
-                why="only --replay, or a continuation task that varies something, has a control",
-                fix="leave it out",
-            )
+        refuse_no_control(request)
         return None
     calls["control"] = request.recording.control
     if not request.recording.control:
@@ -104,6 +103,21 @@ def control_of(bench: Bench, request: Request, calls: dict[str, Json], task: Arm
             ["both arms run the recorded task: a change outside of its spec is in both of them"],
         )
     return Control(recorded, Path(experiment.spec["base_dir"]))
+
+
+def refuse_no_control(request: Request) -> None:
+    """Refuse to leave out a control that there is none of.
+
+    Raises:
+        UsageError: there is none to leave out.
+    """
+    if not request.recording.control:
+        raise UsageError(
+            "--no-control has no effect",
+            why="only --replay, or a continuation task that varies something, has a control, and "
+            "two arms of your own have none",
+            fix="leave it out",
+        )
 
 
 def replaced(task: TaskSpec, **options: Json) -> TaskSpec:
