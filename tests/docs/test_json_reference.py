@@ -119,6 +119,13 @@ COMMANDS = (
     "grader calibrate one-output.json --labels people-a.jsonl -e d --split all",
     "grader check one-output.json -n 1",
     "exp run gated.json",
+    "exp run arms.json --seq 2 --name tries",
+    "exp run arms.json --stop-early --looks 2 --name looks",
+    "exp run matrix.json --plan",
+    "exp run matrix.json --name cells",
+    "exp run matrix.json --reuse all --name copied",
+    "exp show copied --case crash",
+    "exp show tries --case crash",
     "exp aa spec.json --name twice",
     "exp aa d again",
     "exp compare d again",
@@ -190,6 +197,11 @@ def prepare(terminal: Terminal) -> None:
         {"tag": "none", "mean": {"at_least": 1}},
     ]
     terminal.write("gated.json", json.dumps({**SPEC, "name": "gated", "gate": rules}))
+    other = {**SPEC["task"], "command": ["python3", "agent.py", "other"]}
+    unarmed = {key: value for key, value in SPEC.items() if key != "task"}
+    terminal.write("arms.json", json.dumps({**unarmed, "arms": {"a": SPEC["task"], "b": other}}))
+    cells = [{"name": "b", "command": ["python3", "agent.py", "b"]}]
+    terminal.write("matrix.json", json.dumps({**SPEC, "variants": cells}))
     coin = "test $(od -An -N1 -i /dev/urandom) -gt 127 && echo 1 || exit 3"
     terminal.write("random.json", json.dumps({"kind": "command", "command": coin}))
     down = {**SPEC, "name": "down", "retries": 0, "stop_after_infra": 1, "concurrency": 1}
