@@ -332,6 +332,22 @@ def test_too_few_labels_are_refused_with_the_numbers(compared: Command, folder: 
     assert eased["ppi"]["estimate"] is not None
 
 
+def test_the_same_labels_for_both_arms_are_warned_about(compared: Command, folder: Path) -> None:
+    labelled(folder, "a", 3)
+    lines = (folder / "a.jsonl").read_text(encoding="utf-8").splitlines()
+    (folder / "b.jsonl").write_text("\n".join(reversed(lines)), encoding="utf-8")
+    words = ("--labels-a", "a.jsonl", "--labels-b", "b.jsonl")
+    reading = compared(*words, "--json").json["human_labels"]
+    assert reading["shared"] is True
+    assert "very same labels" in reading["warnings"][0]
+    assert "! both arms have the very same labels" in compared(*words).out
+    assert "Both arms have the very same labels" in compared(*words, "--to", "html").out
+    labelled(folder, "b", 10)
+    reading = compared(*words, "--json").json["human_labels"]
+    assert (reading["shared"], reading["warnings"]) == (False, [])
+    assert "very same labels" not in compared(*words).out
+
+
 def test_labels_speak_to_a_grader_or_to_the_verdict(compared: Command, folder: Path) -> None:
     for name in ("a", "b"):
         jsonl(

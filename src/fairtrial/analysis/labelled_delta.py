@@ -110,6 +110,13 @@ class LabelledDelta:
         return f"graders alone find B {_WORDS[self.alone.verdict]}, people {_WORDS[self.verdict]}"
 
 
+SHARED = (
+    "both arms have the very same labels: A and B gave other outputs, so labels of one that were "
+    "used for the other hide every difference; label each arm's outputs"
+)
+"""Said where two files hold the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class LabelReading:
     """What people's labels came to.
@@ -117,10 +124,12 @@ class LabelReading:
     Attributes:
         deltas: One a criterion, in the order of the files.
         unknown: Cases of labels that fit no row of their arm, in A and in B.
+        shared: Both files hold the very same labels, as if one had been used for both arms.
     """
 
     deltas: tuple[LabelledDelta, ...]
     unknown: tuple[tuple[str, ...], tuple[str, ...]]
+    shared: bool = False
 
 
 _WORDS = {

@@ -84,7 +84,16 @@ def corrected(
                 min_labels=MIN_LABELS if min_labels is None else min_labels,
             )
         )
-    return LabelReading(tuple(deltas), (arms[0].unknown, arms[1].unknown))
+    return LabelReading(tuple(deltas), (arms[0].unknown, arms[1].unknown), _are_shared(files))
+
+
+def _are_shared(files: Files) -> bool:
+    """Return whether both arms have the very same labels, whatever their order."""
+    first, second = (
+        {(label.case_id, label.condition, label.criterion, label.value) for label in labels}
+        for labels in files
+    )
+    return first == second
 
 
 def _paths(bench: Bench, options: HumanLabels) -> tuple[Path, Path] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from fairtrial.analysis.labelled_delta import LabelledDelta, LabelReading
+from fairtrial.analysis.labelled_delta import SHARED, LabelledDelta, LabelReading
 from fairtrial.analysis.pairwise_judging import JudgedPairs, PairwiseFinding
 from fairtrial.interchange.pictures.of_comparison import points
 
@@ -32,6 +32,8 @@ def _finding(finding: PairwiseFinding) -> str:
 
 
 def _of_people(people: LabelReading | None) -> Iterator[str]:
+    if people is not None and people.shared:
+        yield f"{SHARED[0].upper()}{SHARED[1:]}."
     for found in () if people is None else people.deltas:
         about = "" if found.criterion is None else f" on {found.criterion}"
         yield f"By people's labels{about}: {_labelled(found)}."

@@ -1,3 +1,5 @@
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -6,7 +8,13 @@ from ppi_py import ppi_mean_ci, ppi_mean_pointestimate
 
 from fairtrial.stats.errors import ArgumentError
 from fairtrial.stats.paired.student import cluster_t
-from fairtrial.stats.ppi.difference import JudgedArm, judged_arm, ppi_difference, ppi_influence
+from fairtrial.stats.ppi.difference import (
+    JudgedArm,
+    judged_arm,
+    ppi_difference,
+    ppi_influence,
+    unseen_disagreement,
+)
 from fairtrial.stats.ppi.mean import judge_weight, ppi_mean
 from fairtrial.stats.ppi.poststratified import (
     post_stratified_difference,
@@ -135,6 +143,60 @@ def test_too_few_labels_are_refused_with_a_reason() -> None:
     assert ppi_difference(flat, flat).reason == "the labels show no spread"
     with pytest.raises(ArgumentError, match="labels"):
         post_stratified_influence(judged_arm([1.0, None], [1, 0]))
+
+
+@pytest.mark.parametrize("method", [ppi_difference, post_stratified_difference])
+def test_labels_that_all_agree_are_no_certainty(method: Any) -> None:
+    # 1,000 cases, of which B solves one more; 20 labels an arm, which all agree with the judge.
+    judge = np.array([0.0] * 500 + [1.0] * 500)
+    better = judge.copy()
+    better[0] = 1.0
+    picked = np.arange(1_000) % 50 == 7
+    arms = [judged_arm(np.where(picked, side, NAN), side) for side in (judge, better)]
+    found = method(*arms)
+    assert found.interval is not None
+    # A judge that is wrong in 1 of 21 cases would often show 20 labels that all agree.
+    assert found.interval.width / 2 > 0.05
+    half = found.interval.width / 2
+    wrong = [arm.labels.copy() for arm in arms]
+    for labels, place in zip(wrong, np.flatnonzero(picked)[[3, 15]], strict=True):
+        labels[place] = 1.0 - labels[place]
+    one = method(*(judged_arm(labels, arm.judge) for labels, arm in zip(wrong, arms, strict=True)))
+    assert half <= 1.1 * one.interval.width / 2
+
+
+def test_labels_of_one_value_alone_have_no_interval_by_either_method() -> None:
+    ones = np.ones(60)
+    labels = np.where(np.arange(60) % 3 == 0, 1.0, NAN)
+    arm = judged_arm(labels, ones)
+    for method in (ppi_difference, post_stratified_difference):
+        assert method(arm, arm).reason == "the labels show no spread", method
+
+
+@pytest.mark.parametrize("method", [ppi_difference, post_stratified_difference])
+def test_rare_disagreement_is_covered_though_labels_mostly_show_none(method: Any) -> None:
+    draws = np.random.default_rng(4)
+    n, runs, hits, told = 400, 300, 0, 0
+    for _ in range(runs):
+        truth = draws.integers(0, 2, (2, n)).astype(float)
+        wrong = draws.random((2, n)) < np.array([[0.0], [0.03]])
+        judge = np.where(wrong, 1.0 - truth, truth)
+        keep = draws.random(n) < 0.1
+        labels = np.where(keep, truth, NAN)
+        found = method(*(judged_arm(labels[i], judge[i]) for i in (0, 1)))
+        if found.interval is not None:
+            told += 1
+            hits += not found.interval.excludes(float(truth[1].mean() - truth[0].mean()))
+    assert told > 0.9 * runs
+    assert hits / told >= 0.93
+
+
+def test_labels_for_all_cases_leave_nothing_unseen() -> None:
+    gaps = np.zeros(20)
+    assert unseen_disagreement(gaps, 0) == 0.0
+    assert unseen_disagreement(gaps, 20) == pytest.approx(0.5 * (1 / 21) * (20 / 21) / 20)
+    assert unseen_disagreement(np.array([0.0, 1.0]), 20) == 0.0
+    assert unseen_disagreement(np.array([]), 20) == 0.0
 
 
 def test_selection_by_verdict_is_noticed() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from fairtrial.analysis.judge_agreement import Calibration, JudgePanel
-from fairtrial.analysis.labelled_delta import LabelCount, LabelledDelta, LabelReading
+from fairtrial.analysis.labelled_delta import SHARED, LabelCount, LabelledDelta, LabelReading
 from fairtrial.analysis.pairwise_judging import JudgedPairs, PairwiseFinding
 from fairtrial.analysis.winner_calibration import WinnerCalibration
 from fairtrial.model.json import Json
@@ -66,6 +66,8 @@ def reading_json(reading: LabelReading) -> dict[str, Json]:
         "corrections": [labelled_json(found) for found in reading.deltas],
         "unknown_a": list(reading.unknown[0]),
         "unknown_b": list(reading.unknown[1]),
+        "shared": reading.shared,
+        "warnings": [SHARED] if reading.shared else [],
     }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 
 from fairtrial.analysis.judge_agreement import Calibration, JudgePanel
-from fairtrial.analysis.labelled_delta import LabelCount, LabelledDelta, LabelReading
+from fairtrial.analysis.labelled_delta import SHARED, LabelCount, LabelledDelta, LabelReading
 from fairtrial.analysis.pairwise_judging import JudgedPairs, PairwiseFinding
 from fairtrial.analysis.winner_calibration import WinnerCalibration
 from fairtrial.cli.render.lines import line, more, section
@@ -40,6 +40,8 @@ def render_people(reading: LabelReading, labels: tuple[str, str], console: Conso
         _labelled(found, labels, console)
     for label, unknown in zip(labels, reading.unknown, strict=True):
         _ignored(f"labels of {label}", "unknown case", unknown, console)
+    if reading.shared:
+        line(console, f"! {SHARED}", "yellow")
 
 
 def last_word(reading: LabelReading) -> str | None:

@@ -16,6 +16,7 @@ from fairtrial.stats.interval import Interval, PValue
 from fairtrial.stats.ppi.mean import judge_weight
 from fairtrial.stats.tails import t_quantile, t_sf
 
+_ROUNDING = 1e-12
 Labels = Sequence[float | None] | npt.NDArray[np.float64]
 
 
@@ -111,11 +112,32 @@ class Influence:
         estimate: The estimate.
         pulls: One a case; their squared sum estimates the variance.
         weight: Weight on the judge, if there is one.
+        unseen: Variance of what no label shows: see `unseen_disagreement`.
     """
 
     estimate: float
     pulls: FloatArray
     weight: float | None = None
+    unseen: float = 0.0
+
+
+def unseen_disagreement(gaps: FloatArray, unlabelled: int) -> float:
+    """Return the variance of a mean gap of people and judge that showed no variance at all.
+
+    Labels that all agree with the judge, or all differ alike, would count as proof that no other
+    case behaves otherwise. It is taken instead as if one more label had not agreed:
+    p (1 - p)/m with p = 1/(m + 1), times the share of cases without a label. Our choice; it goes
+    on smoothly from one label of m that does not agree.
+
+    Args:
+        gaps: Label less verdict of the labelled cases, m of them.
+        unlabelled: Cases without a label.
+    """
+    m = gaps.size
+    if m == 0 or unlabelled == 0 or float(np.ptp(gaps)) > _ROUNDING:
+        return 0.0
+    p = 1.0 / (m + 1.0)
+    return p * (1.0 - p) / m * unlabelled / (unlabelled + m)
 
 
 def ppi_influence(arm: JudgedArm) -> Influence:
@@ -130,7 +152,8 @@ def ppi_influence(arm: JudgedArm) -> Influence:
     if rest.size:
         pulls[~has] = weight * _centred(rest)
         estimate += weight * float(rest.mean())
-    return Influence(estimate, pulls, weight)
+    unseen = weight * weight * unseen_disagreement(truth - judged, rest.size)
+    return Influence(estimate, pulls, weight, unseen)
 
 
 def _centred(values: FloatArray) -> FloatArray:
@@ -152,8 +175,10 @@ def ppi_difference(
 
     Formula: the difference of the two PPI++ means; its standard error from the pulls of cases
     (labelled (r_i - mean)/n, unlabelled w (f_i - mean)/N, candidate less baseline), summed in
-    clusters; t with the smaller number of labels less one. Source: Angelopoulos, Duchi & Zrnic
-    2023; the pairing over cases is ours, checked against a numerical jackknife.
+    clusters; t with the smaller number of labels less one. Where every label of an arm agrees with
+    the judge, the variance of one that did not is added: none seen is not none there. Source:
+    Angelopoulos, Duchi & Zrnic 2023; the pairing over cases is ours, checked against a numerical
+    jackknife.
 
     Use it when labelled cases are a random sample, from about 20 labels an arm. It lies when they
     are not: compare with the post-stratified twin.
@@ -224,10 +249,11 @@ def difference_of(
     of_a, of_b = influence(baseline), influence(candidate)
     pulls = cluster_sums(of_b.pulls - of_a.pulls, codes)[0]
     inflate = 1.0 if codes is None else groups / max(1, groups - 1)
-    se = math.sqrt(inflate * float(pulls @ pulls))
+    seen = inflate * float(pulls @ pulls)
     df = min(min(labels) - 1, groups - 1)
-    if se == 0.0 or df < 1:
+    if seen <= _ROUNDING**2 or df < 1:
         return nothing("the labels show no spread")
+    se = math.sqrt(seen + of_a.unseen + of_b.unseen)
     estimate = of_b.estimate - of_a.estimate
     half = t_quantile(0.5 + 0.5 * level, df) * se
     return CorrectedDifference(

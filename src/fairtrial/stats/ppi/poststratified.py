@@ -15,6 +15,7 @@ from fairtrial.stats.ppi.difference import (
     Influence,
     JudgedArm,
     difference_of,
+    unseen_disagreement,
 )
 from fairtrial.stats.tails import normal_sf
 
@@ -41,6 +42,7 @@ def post_stratified_influence(arm: JudgedArm) -> Influence:
     n = arm.judge.size
     estimate = 0.0
     pulls: FloatArray = np.zeros(n)
+    unseen = 0.0
     for side in (passed, ~passed):
         if not side.any():
             continue
@@ -51,7 +53,8 @@ def post_stratified_influence(arm: JudgedArm) -> Influence:
         estimate += share * mean
         pulls[side] += mean / n
         pulls[side & has] += share * stretch * (truth - mean) / truth.size
-    return Influence(estimate, pulls - estimate / n)
+        unseen += share * share * unseen_disagreement(truth, int((side & ~has).sum()))
+    return Influence(estimate, pulls - estimate / n, unseen=unseen)
 
 
 def post_stratified_difference(
@@ -65,8 +68,10 @@ def post_stratified_difference(
     """Return the difference of label means, weighted to the judge's verdicts over all cases.
 
     Formula: per arm sum over verdicts s of (share of cases with verdict s) · (mean label among
-    the labelled with verdict s); standard error from pulls of cases. Source: post-stratification,
-    e.g. Cochran 1977, chapter 5A; its use beside PPI++ was chosen by simulation.
+    the labelled with verdict s); standard error from pulls of cases. Where all labels of a verdict
+    are alike, the variance of one that is not is added: none seen is not none there. Source:
+    post-stratification, e.g. Cochran 1977, chapter 5A; its use beside PPI++ was chosen by
+    simulation.
 
     Use it when labels were picked by verdict, say more of the failed ones: it stays right where
     PPI++ is off by a factor of two, and costs nothing when labels are random. It lies when labels
