@@ -170,7 +170,8 @@ class Terminal:
                 probe.bind(("127.0.0.1", 0))
                 self.ports[value] = str(probe.getsockname()[1])
             value = self.ports[value]
-        self.monkeypatch.setenv(name, value.replace(SHOWN_FOLDER, str(self.folder)))
+        value = os.path.expandvars(value.replace(SHOWN_FOLDER, str(self.folder)))
+        self.monkeypatch.setenv(name, value)
         return ""
 
     def _anonymous(self, shown: str) -> str:

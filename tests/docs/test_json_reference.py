@@ -154,6 +154,11 @@ COMMANDS = (
     "calls show latest#2",
     "calls show latest#2 --body events",
     "calls show latest#3",
+    "exp replay latest#1 --vary model=claude-haiku-4-5 --n 1 --dry-run",
+    "exp replay latest#1 --vary model=claude-haiku-4-5 --n 1",
+    "exp run asks.json --record --name asks",
+    "exp run asks.json --replay asks --replay-until 1 --name asks-again",
+    "exp show asks-again --case flaky",
     "cache show",
     "cache prune --older-than 30d",
     "demo",
@@ -196,6 +201,8 @@ def prepare(terminal: Terminal) -> None:
         {"delta": {"broken": {"at_most": 0}}},
         {"tag": "none", "mean": {"at_least": 1}},
     ]
+    asks = {"kind": "command", "command": ["python3", "calls.py"]}
+    terminal.write("asks.json", json.dumps({**SPEC, "trials": 1, "task": asks}))
     terminal.write("gated.json", json.dumps({**SPEC, "name": "gated", "gate": rules}))
     other = {**SPEC["task"], "command": ["python3", "agent.py", "other"]}
     unarmed = {key: value for key, value in SPEC.items() if key != "task"}

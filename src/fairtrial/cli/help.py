@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import get_args, get_origin
 
 from fairtrial.app.verbs import GROUPS, VERBS, Verb
-from fairtrial.schema.fields import Option, options_of
+from fairtrial.schema.fields import MISSING, Option, options_of
 
 WIDEST = 100
 COLUMN = 30
@@ -84,7 +84,7 @@ def _text(option: Option) -> str:
     text = option.doc
     if is_list(option):
         text += " (repeatable)"
-    if not option.required and option.default not in (None, False, True, ()):
+    if option.default is not True and option.default not in (MISSING, None, False, ()):
         text += f" (default: {option.default})"
     return text
 

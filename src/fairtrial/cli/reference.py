@@ -17,7 +17,7 @@ from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.app.verbs import VERBS, Verb
 from fairtrial.cli.help import GLOBAL_OPTIONS, is_list
 from fairtrial.model.json import Json
-from fairtrial.schema.fields import JSON_OR_FILE, Option, options_of
+from fairtrial.schema.fields import JSON_OR_FILE, MISSING, Option, options_of
 
 _MADE = "<!-- Made by `python -m fairtrial.cli.reference`; a change here is lost. -->"
 _SIGNS = (
@@ -116,7 +116,7 @@ def _meaning(option: Option) -> str:
         text += " (required)"
     if is_list(option):
         text += " (repeatable)"
-    if not option.required and option.default not in (None, False, True, ()):
+    if option.default is not True and option.default not in (MISSING, None, False, ()):
         text += f" (default: {option.default})"
     return text
 

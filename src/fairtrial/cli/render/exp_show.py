@@ -16,7 +16,7 @@ from fairtrial.cli.render.words import duration, money, number, quantity, reused
 from fairtrial.model.case import Case
 from fairtrial.model.json import Json
 from fairtrial.model.score import Score
-from fairtrial.model.trial import Trial
+from fairtrial.model.trial import MAIN_ARM, Trial
 
 if TYPE_CHECKING:
     from fairtrial.app.reports.metrics import MetricsReport
@@ -67,7 +67,8 @@ def _took(trial: Trial) -> list[str]:
 
 
 def _trial(trial: Trial, console: Console) -> None:
-    title = f"{trial.key.case_key}  trial {trial.key.trial}: {', '.join(_took(trial))}"
+    arm = "" if trial.key.arm == MAIN_ARM else f"  arm {trial.key.arm}"
+    title = f"{trial.key.case_key}{arm}  trial {trial.key.trial}: {', '.join(_took(trial))}"
     line(console, title, "bold")
     if trial.reason:
         line(console, f"  {trial.reason}")
