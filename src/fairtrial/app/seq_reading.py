@@ -18,9 +18,9 @@ from fairtrial.model.wording import usd
 from fairtrial.ports import TrialFilter
 
 _TOLD: Final = {
-    "bit": "only that it failed",
-    "reasons": "the reasons of its graders",
-    "critic": "what a critic says",
+    "bit": "of {before} only that it failed",
+    "reasons": "what the graders said of {before}",
+    "critic": "what the critic said of {before}",
 }
 
 
@@ -36,10 +36,10 @@ def seq_reading(bench: Bench, state: ExperimentState, plan: Plan) -> DesignReadi
         where = TrialFilter(arm=arm.name)
         trials = list(bench.store.experiments.trials(state.experiment.id, where))
         arms[arm.name] = _of_arm(trials, design["attempts"])
-    which = "each one" if design["history"] == "full" else "the one"
+    before = "those before it" if design["history"] == "full" else "the one before it"
     how = (
-        f"Up to {design['attempts']} attempts a trial; each is told of {which} before it "
-        f"{_TOLD[design['feedback']]}. The pass rate is the first attempt's."
+        f"Up to {design['attempts']} attempts a trial; each is told "
+        f"{_TOLD[design['feedback']].format(before=before)}. The pass rate is the first attempt's."
     )
     lines = [how]
     lines += [_further(name if len(arms) > 1 else None, arm) for name, arm in arms.items()]

@@ -57,8 +57,19 @@ def render_experiment(
         _compared(report, report.comparison, console)
     else:
         _alone(report, console)
+    _timelines(report, console)
     if next_steps:
         _next(report, console)
+
+
+def _timelines(report: ExperimentReport, console: Console) -> None:
+    """Print what changed since the run before it, and whether its loop should stop."""
+    if report.in_session is not None:
+        console.print()
+        line(console, report.in_session.sentence(), "bold")
+    if report.loop is not None:
+        section(console, f"Loop of {report.loop.of}")
+        line(console, f"  {report.loop.summary()}")
 
 
 def _alone(report: ExperimentReport, console: Console) -> None:
@@ -221,9 +232,9 @@ def _without_interval(report: ExperimentReport) -> bool:
 
 def _rate(report: ExperimentReport, console: Console) -> None:
     rate = report.pass_rate
-    console.print()
     if _without_interval(report):
         return
+    console.print()
     if rate.estimate is None or rate.interval is None:
         line(console, f"Pass rate  none: {rate.reason}", "bold")
         return
