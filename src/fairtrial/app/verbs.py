@@ -25,6 +25,7 @@ class Verb:
             costs only what was not answered yet.
         runs_graders: It runs any graders outside of a run, and what they print is no report.
         serves: It works until it is stopped and tells what happens meanwhile.
+        reads: It may read many files, and tells how far it is.
     """
 
     path: tuple[str, ...]
@@ -33,6 +34,7 @@ class Verb:
     judges: bool = False
     runs_graders: bool = False
     serves: bool = False
+    reads: bool = False
 
     @property
     def name(self) -> str:
@@ -70,6 +72,7 @@ GROUPS = {
     "dataset": "Keep the cases that experiments run on",
     "cache": "Keep the answers of models, so that the same question costs once",
     "calls": "Read the model calls that the proxy recorded",
+    "sessions": "Read the sessions of coding agents, and find those that went wrong",
 }
 """The first word of verbs that have two, and what they are about."""
 
@@ -100,6 +103,14 @@ VERBS = (
         ("exp", "sweep"),
         "Race configurations of a task, then compare the winner with the start on held-out cases",
         runs_trials=True,
+    ),
+    Verb(
+        ("exp", "plateau"),
+        "Should an improvement loop stop? The evidence over its rounds, and the version to ship",
+    ),
+    Verb(
+        ("exp", "session"),
+        "Group runs into a session: begin one, note a thought, read its timeline",
     ),
     Verb(
         ("exp", "baseline"),
@@ -155,6 +166,27 @@ VERBS = (
     Verb(
         ("calls", "show"), "Show a recorded model call: the conversation, the answer, what it took"
     ),
+    Verb(
+        ("sessions", "sync"),
+        "Read the sessions that coding agents recorded since the last time",
+        reads=True,
+    ),
+    Verb(("sessions", "list"), "List captured sessions, the last ended first"),
+    Verb(
+        ("sessions", "show"),
+        "Show a session: what it took, and its transcript with the flags at their turns",
+    ),
+    Verb(
+        ("sessions", "flags"),
+        "List the rules that flag sessions, and how many sessions each is on",
+        reads=True,
+    ),
+    Verb(
+        ("sessions", "stats"),
+        "Sum sessions up by week and agent: how many, how many flagged and with what, tokens, cost",
+    ),
+    Verb(("sessions", "export"), "Write a session as jsonl or markdown"),
+    Verb(("sessions", "rm"), "Remove captured sessions for good, with all that is kept of them"),
     Verb(("demo",), "Run a small real experiment, offline, in a temporary store", runs_trials=True),
     Verb(("doctor",), "Check the installation, the store, the disk and the agents found on PATH"),
 )

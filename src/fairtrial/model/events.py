@@ -154,6 +154,19 @@ class RequestRefused:
     reason: str
 
 
+@dataclass(frozen=True, slots=True)
+class FilesRead:
+    """Files of sessions were read.
+
+    Attributes:
+        done: How many so far.
+        planned: How many there are to read.
+    """
+
+    done: int
+    planned: int
+
+
 Event: TypeAlias = (
     RunStarted
     | TrialRecorded
@@ -166,4 +179,5 @@ Event: TypeAlias = (
     | ProxyStarted
     | CallRecorded
     | RequestRefused
+    | FilesRead
 )

@@ -320,6 +320,22 @@ class SessionStore(Protocol):
         """
         ...
 
+    def ids(self, query: SessionQuery, until: datetime | None) -> Sequence[str]:
+        """Return the ids of all sessions that a query fits and that ended before a moment."""
+        ...
+
+    def flagged(self, session_ids: Sequence[str]) -> int:
+        """Return how many of some sessions have a flag of level warn."""
+        ...
+
+    def flag_counts(self) -> Mapping[str, int]:
+        """Return how many sessions each flag is on, by its name."""
+        ...
+
+    def take_off(self, names: Sequence[str]) -> None:
+        """Take flags of these names off all sessions."""
+        ...
+
     def children(self, session_id: str) -> Sequence[str]:
         """Return the ids of the sessions that came from one."""
         ...

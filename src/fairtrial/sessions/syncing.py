@@ -109,15 +109,22 @@ class Syncer:
         self._rules = rules
         self._now = now
 
-    def sync(self, files: Sequence[NewFile], progress: Callable[[int, int], None]) -> Outcome:
+    def sync(
+        self,
+        files: Sequence[NewFile],
+        progress: Callable[[int, int], None],
+        *,
+        anew: bool = False,
+    ) -> Outcome:
         """Read files; what goes wrong with one is told, and the others are read.
 
         Args:
             files: What `changed` returned.
             progress: Told how many of how many files are done.
+            anew: Read all of them from their start.
         """
         outcome = Outcome()
-        marks = self._store.marks() if files else {}
+        marks = self._store.marks() if files and not anew else {}
         batch: list[FileReading] = []
         size = 0
         for place, file in enumerate(files, 1):

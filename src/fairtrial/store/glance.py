@@ -6,6 +6,8 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
+DATABASE_FILE = "fairtrial.db"
+
 
 def known_files(database: Path) -> dict[str, tuple[int, int, int, int, int]] | None:
     """Return of each known file of a session inode, size, time of change, offset and version.

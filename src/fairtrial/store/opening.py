@@ -29,6 +29,7 @@ from fairtrial.store.database import Database
 from fairtrial.store.datasets import SqlDatasetStore
 from fairtrial.store.experiments import SqlExperimentStore
 from fairtrial.store.failures import translated
+from fairtrial.store.glance import DATABASE_FILE
 from fairtrial.store.logbooks import SqlLogbookStore
 from fairtrial.store.settings import SqlSettingsStore
 from fairtrial.store.sweeps import SqlSweepStore
@@ -37,7 +38,6 @@ from fairtrial.store.versioning import create, ensure_current
 if TYPE_CHECKING:
     from fairtrial.ports.sessions import SessionStore
 
-DATABASE_FILE = "fairtrial.db"
 BLOB_FOLDER = "blobs"
 # Apart from the blobs of datasets and trials, which are never removed.
 CALL_FOLDER = "call-blobs"

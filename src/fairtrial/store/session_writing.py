@@ -71,7 +71,8 @@ def _wanted(connection: Connection, readings: Sequence[FileReading]) -> list[Fil
     removed = set(connection.execute(chosen).scalars())
     if not removed:
         return list(readings)
-    wanted, others = [], []
+    wanted: list[tuple[FileReading, str]] = []
+    others: list[tuple[FileReading, str]] = []
     for found in readings:
         ref = session_ref(found.facts.agent, found.facts.native_id)
         (others if ref.encode() in removed else wanted).append((found, ref))

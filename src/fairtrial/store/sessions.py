@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import msgspec
-from sqlalchemy import Connection, Select, and_, case, func, or_, select
+from sqlalchemy import Connection, Select, and_, case, delete, func, or_, select
 
 from fairtrial.model.errors import NotFoundError, StoreError
 from fairtrial.model.flag import Flag, FlagLevel
@@ -163,6 +163,38 @@ class SqlSessionStore:
         )
         with self._database.read() as connection:
             return {ref: int(size) for ref, size in connection.execute(statement)}
+
+    def ids(self, query: SessionQuery, until: datetime | None) -> Sequence[str]:
+        """Return the ids of all sessions that a query fits; see `SessionStore`."""
+        statement = _wanted(select(session.c.ref), query)
+        if until is not None:
+            statement = statement.where(session.c.sorted_at < to_micros(until))
+        with self._database.read() as connection:
+            return list(connection.execute(statement.order_by(*_NEWEST_FIRST)).scalars())
+
+    def flagged(self, session_ids: Sequence[str]) -> int:
+        """Return how many of some sessions have a flag of level warn."""
+        wanted = set(session_ids)
+        statement = (
+            select(session.c.ref)
+            .join(session_flag, session_flag.c.session_id == session.c.id)
+            .where(session_flag.c.level == FlagLevel.WARN.value)
+            .distinct()
+        )
+        with self._database.read() as connection:
+            return sum(ref in wanted for ref in connection.execute(statement).scalars())
+
+    def flag_counts(self) -> Mapping[str, int]:
+        """Return how many sessions each flag is on."""
+        count = func.count(session_flag.c.session_id.distinct())
+        statement = select(session_flag.c.name, count).group_by(session_flag.c.name)
+        with self._database.read() as connection:
+            return {name: int(found) for name, found in connection.execute(statement)}
+
+    def take_off(self, names: Sequence[str]) -> None:
+        """Take flags of these names off all sessions."""
+        with self._database.write() as connection:
+            connection.execute(delete(session_flag).where(session_flag.c.name.in_(names)))
 
     def children(self, session_id: str) -> Sequence[str]:
         """Return the ids of the sessions that came from one."""

@@ -1,0 +1,79 @@
+"""`sessions sync`: reads what agents recorded since the last time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.reports.sessions import SyncReport
+from fairtrial.app.requests.sessions_sync import Request
+from fairtrial.model.errors import NotFoundError
+from fairtrial.model.events import FilesRead
+from fairtrial.ports.sessions import SessionReader
+from fairtrial.sessions.registry import readers
+from fairtrial.sessions.syncing import NewFile, changed, found_files, places_of
+from fairtrial.store.glance import DATABASE_FILE, known_files
+
+
+def sessions_sync(bench: Bench, request: Request) -> SyncReport:
+    """Read new sessions and new parts of known ones, and flag them.
+
+    Raises:
+        UsageError: there is no such agent, or the user's prices cannot be read.
+        NotFoundError: there is no such path.
+        StoreError: the store cannot be written.
+    """
+    known_readers = readers([request.agent] if request.agent else ())
+    places, files = _found(bench, request, known_readers)
+    if request.removed:
+        bench.store.sessions.allow_removed()
+    database = _database(bench)
+    known = None if request.anew or database is None else known_files(database)
+    new = changed(files, known or {})
+    if not new:
+        return SyncReport(places, len(files), 0, 0, (), 0, ())
+    # Its modules are not needed to see that nothing is new.
+    from fairtrial.app.session_syncing import syncer  # noqa: PLC0415
+
+    troubles: list[str] = []
+    outcome = syncer(bench, troubles.append).sync(
+        new, lambda done, of: bench.publish(FilesRead(done, of)), anew=request.anew
+    )
+    store = bench.store.sessions
+    return SyncReport(
+        places=places,
+        files=len(files),
+        read=outcome.read,
+        bytes=outcome.bytes,
+        sessions=outcome.sessions,
+        flagged=store.flagged(outcome.sessions),
+        troubles=[*troubles, *outcome.troubles],
+    )
+
+
+def _database(bench: Bench) -> Path | None:
+    """Return the file of the store's database; None when it is another kind of database."""
+    if bench.store_url is None:
+        return bench.home / DATABASE_FILE
+    kind, slashes, path = bench.store_url.partition(":///")
+    return Path(path) if kind == "sqlite" and slashes else None
+
+
+def _found(
+    bench: Bench, request: Request, known: Sequence[SessionReader]
+) -> tuple[list[str], list[NewFile]]:
+    if not request.path:
+        home = Path(bench.environ.get("HOME") or Path.home())
+        places = places_of(known, bench.environ, home)
+        files = list(found_files(known, places))
+        return [str(place.folder) for place in places], files
+    from fairtrial.sessions.recognising import recognised  # noqa: PLC0415  # rarely asked for
+
+    paths = [bench.path(path) for path in request.path]
+    found: dict[str, NewFile] = {}
+    for path in paths:
+        if not path.exists():
+            raise NotFoundError(f"there is no {path}", where="--path")
+        found.update((file.found.path, file) for file in recognised(known, path))
+    return [str(path) for path in paths], list(found.values())

@@ -1,0 +1,1 @@
+"""A captured session as a file, a module for each format."""
