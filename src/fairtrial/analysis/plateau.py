@@ -14,6 +14,9 @@ from fairtrial.stats.edetector.bets import Bet
 from fairtrial.stats.edetector.detector import Evidence, e_detector
 from fairtrial.stats.errors import ArgumentError
 
+_MOST = 1e300
+"""Evidence that is written down: JSON has no infinity."""
+
 Mode = Literal["greedy", "chain"]
 
 
@@ -160,8 +163,9 @@ def plateau_of_gains(
         {
             "method": seen.method,
             "gains": list(found.gains),
-            "evidence": list(seen.evidence),
+            "evidence": [min(value, _MOST) for value in seen.evidence],
             "e_values": list(seen.e_values),
+            "telling": [k in telling for k in range(len(found.bounds))],
             "need": seen.need,
             "eps": rules.eps,
             "stop_round": telling[seen.stop_round - 1] + 1 if seen.stop_round else None,

@@ -27,6 +27,7 @@ from fairtrial.app.requests.exp_run import Request
 from fairtrial.app.resuming import Intent, intent_of
 from fairtrial.app.run_report import run_report
 from fairtrial.app.spending import budget_of
+from fairtrial.app.timelines import with_timelines
 from fairtrial.engine.plan import Arm, Plan
 from fairtrial.engine.run import Due, Machinery, World, run
 from fairtrial.engine.stages import slot_key
@@ -105,7 +106,9 @@ def run_intent(
         resume = f"fairtrial exp run --resume {due.experiment.id}"
         error.fix = f"{error.fix}; if trials were recorded, go on with: {resume}"
         raise
-    return run_report(bench, bench.store.experiments.find(due.experiment.id), intent.plan)
+    state = bench.store.experiments.find(due.experiment.id)
+    report = run_report(bench, state, intent.plan)
+    return with_timelines(bench, report, session=request.session)
 
 
 def _is_whole(request: Request, intent: Intent) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.reports.facts import against_json, grader_json, rate_json, row_json, state_json
@@ -27,6 +27,10 @@ from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import ExperimentStore, RowQuery, TrialFilter
 from fairtrial.stats.proportion import Rate, pass_rate
+
+if TYPE_CHECKING:
+    from fairtrial.app.reports.logbook import RunInLogbook
+    from fairtrial.app.reports.plateau import PlateauReport
 
 SHOWN = 10
 """How many rows or trials of a kind a report lists; `exp export` has them all."""
@@ -53,6 +57,8 @@ class ExperimentReport:
         design: What its design found, when later trials depended on earlier ones.
         comparison: Its two arms beside each other, when the run has just ended.
         matrix: Its cells beside their baseline, as JSON; None when it has none, or is not finished.
+        in_session: Its place in the open session, when it has just joined it.
+        loop: How the series that it is a round of stands, when it has just ended.
         grader_noise: How much its graders differ with themselves; None when it was not measured.
         replay: What came of serving recorded model calls again, in a replay.
     """
@@ -75,6 +81,8 @@ class ExperimentReport:
     design: DesignReading | None = None
     comparison: ComparisonReport | None = None
     matrix: Mapping[str, Json] | None = None
+    loop: PlateauReport | None = None
+    in_session: RunInLogbook | None = None
     grader_noise: RepeatedGrading | None = None
     replay: ReplayReading | None = None
 
@@ -113,6 +121,8 @@ class ExperimentReport:
             ],
             "design": None if self.design is None else self.design.content(),
             "comparison": None if self.comparison is None else self.comparison.json(),
+            "loop": None if self.loop is None else self.loop.json(),
+            "in_session": None if self.in_session is None else self.in_session.content(),
             "replay": None if self.replay is None else asdict(self.replay),
             "matrix": None if self.matrix is None else dict(self.matrix),
             "exit_code": self.exit_code,
@@ -212,6 +222,9 @@ def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple
         steps.append((f"fairtrial exp aa {name}", "see its noise floor, and keep it"))
     elif len(state.experiment.arms) == 2 and state.status is Status.FINISHED:
         steps.append((f"fairtrial exp compare {name}", "compare its arms"))
+    if state.experiment.series is not None and state.status is Status.FINISHED:
+        series = option("--series", state.experiment.series)
+        steps.append((f"fairtrial exp plateau {series}", "see the evidence of its loop"))
     if failed:
         case = option("--case", failed[0].key.case_id)
         steps.append((f"fairtrial exp show {name} {case}", "read one failure in full"))

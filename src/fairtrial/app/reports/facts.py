@@ -44,6 +44,7 @@ def state_json(state: ExperimentState) -> dict[str, Json]:
         "identity": experiment.identity,
         "spec": dict(experiment.spec),
         "policy": dict(experiment.policy),
+        "series": experiment.series,
         "provenance": asdict(experiment.provenance),
     }
 

@@ -1,4 +1,4 @@
-"""Curves over a logarithmic scale, each named at its end."""
+"""Curves over a logarithmic or an even scale, each named at its end."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ class Chart:
         curves: At most as many as there are colours.
         y_label: How to write a value of y.
         marked: A point to single out, with its words; None singles out none.
+        even: The scale of x is even, of whole numbers, not logarithmic.
     """
 
     title: str
@@ -52,6 +53,7 @@ class Chart:
     curves: Sequence[Curve]
     y_label: Callable[[float], str]
     marked: tuple[float, float, str] | None = None
+    even: bool = False
 
 
 def curves(chart: Chart) -> Drawing:
@@ -64,12 +66,12 @@ def curves(chart: Chart) -> Drawing:
     if not points:
         drawing.text((_MARGIN, y + 40), "There is nothing to draw.", size=13)
         return drawing
-    across = _logarithmic([x for x, _ in points])
+    across = (_even if chart.even else _logarithmic)([x for x, _ in points])
     up = from_zero(max(y for _, y in points), chart.y_label)
     left = _MARGIN + 12 + max(width_of(label, _SIZE) for _, label in up.ticks)
     room = max((width_of(curve.name, 12) for curve in chart.curves), default=0.0)
     right = WIDTH - _MARGIN - min(room, 160.0) - 16
-    frame = _Frame(across, up, (left, right), (y + 14, y + 14 + _HEIGHT))
+    frame = _Frame(across, up, (left, right), (y + 14, y + 14 + _HEIGHT), chart.even)
     _grid(drawing, frame)
     _draw(drawing, chart, frame)
     _mark(drawing, chart, frame)
@@ -85,12 +87,13 @@ class _Frame:
     up: Axis
     sides: tuple[float, float]
     heights: tuple[float, float]
+    even: bool
 
     def place(self, x: float, y: float) -> tuple[float, float]:
         """Return where a point is drawn."""
         (left, right), (top, bottom) = self.sides, self.heights
         return (
-            left + (right - left) * self.across.share(math.log10(x)),
+            left + (right - left) * self.across.share(x if self.even else math.log10(x)),
             bottom - (bottom - top) * self.up.share(y),
         )
 
@@ -103,6 +106,13 @@ def _logarithmic(values: Sequence[float]) -> Axis:
     round_ones = [m * 10.0**e for e in range(first, last + 1) for m in (1, 2, 5)]
     inside = [v for v in round_ones if low - 1e-9 <= math.log10(v) <= high + 1e-9]
     return Axis(low, high, [(math.log10(v), f"{v:,.0f}") for v in inside])
+
+
+def _even(values: Sequence[float]) -> Axis:
+    low, high = min(values), max(*values, min(values) + 1.0)
+    step = max(1, math.ceil((high - low) / 12))
+    ticks = range(math.ceil(low), math.floor(high) + 1, step)
+    return Axis(low, high, [(float(tick), f"{tick:,}") for tick in ticks])
 
 
 def _grid(drawing: Drawing, frame: _Frame) -> None:
