@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,3 +129,13 @@ def test_what_makes_no_sense_is_refused(
 
 def test_its_name_is_known() -> None:
     assert task_spec({"kind": "continuation"}, "spec").kind == "continuation"
+
+
+@pytest.mark.parametrize("api", Api)
+def test_a_trial_may_have_its_own_address(run_task: RunTask, api: Api) -> None:
+    with ModelServer([TURN]) as usual, ModelServer([TURN]) as own:
+        addresses = {"ANTHROPIC_BASE_URL": own.url, "OPENAI_BASE_URL": own.v1_url}
+        there = replace(call(step(api)), environ=addresses)
+        [result] = run_task({"kind": "continuation"}, there, environ=environ(usual))
+    assert isinstance(result, TaskResult)
+    assert (len(usual.requests), len(own.requests)) == (0, 1)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -247,3 +249,17 @@ def test_the_program_ends_although_a_call_never_does(tmp_path: Path, body: str) 
     argv = [sys.executable, "-c", _STUCK, str(tmp_path)]
     ended = subprocess.run(argv, capture_output=True, text=True, timeout=20, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "1\n", "")
+
+
+def test_variables_of_a_call_are_set_for_it_alone(run_task: RunTask, module: Module) -> None:
+    name = module(
+        "import os, time\n"
+        "def f(x):\n"
+        "    before = os.environ['WHERE']\n"
+        "    time.sleep(0.02)\n"
+        "    return [before, os.environ['WHERE']]\n"
+    )
+    calls = [replace(call_of("in"), environ={"WHERE": str(n)}) for n in range(3)]
+    results = run_task(_python(name), *calls)
+    assert [result.output for result in results] == [["0", "0"], ["1", "1"], ["2", "2"]]
+    assert "WHERE" not in os.environ
