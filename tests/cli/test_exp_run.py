@@ -198,3 +198,16 @@ def test_a_command_can_report_infrastructure_and_is_tried_again(
     (folder / "tried").unlink()
     lost = fairtrial(*words, "--retries", "0")
     assert (lost.code, lost.json["causes"]) == (4, {"infra": 1})
+
+
+def test_a_grader_that_is_not_there_is_refused_before_anything_runs(
+    fairtrial: Command, numbers: str, folder: Path
+) -> None:
+    task = json.dumps({"kind": "command", "command": "touch ran; cat"})
+    grader = json.dumps({"kind": "command", "command": "nosuch_prog --strict", "name": "strict"})
+    done = fairtrial("exp", "run", "-d", numbers, "--task", task, "-g", grader)
+    assert done.code == 64
+    assert "the shell finds no program 'nosuch_prog'" in done.err
+    assert "grader strict" in done.err
+    assert not (folder / "ran").exists()
+    assert fairtrial("exp", "list", "--json").json["experiments"] == []

@@ -39,7 +39,7 @@ def test_it_gets_the_whole_subject(ask: Ask, tmp_path: Path) -> None:
         ("exit 1", 0.0, "exit status 1"),
         ("echo boom >&2; exit 2", None, "no answer: exit status 2: boom"),
         ("kill -9 $$", None, "no answer: killed by SIGKILL"),
-        ("nosuchprogram 2>/dev/null", None, "no answer: exit status 127"),
+        ("true; nosuchprogram 2>/dev/null", None, "no answer: exit status 127"),
         ("echo 0.75", 0.75, None),
         ("echo 0.25; exit 1", 0.25, "0.25 is below 0.5"),
         ("echo 0.25; exit 3", None, "no answer: exit status 3: 0.25"),
@@ -108,6 +108,19 @@ def test_a_program_that_is_not_there_is_told_before_the_run(ask: Ask) -> None:
     for program in ("nosuchprogram", "./nosuch.sh"):
         with pytest.raises(UsageError, match=f"there is no program '{program}'"):
             ask({"kind": "command", "command": [program]}, 1)
+
+
+@pytest.mark.parametrize("command", ["nosuch_prog --strict", "./absent.sh", "nosuch_prog | cat"])
+def test_a_shell_text_whose_program_is_not_there_is_told_before_the_run(
+    ask: Ask, command: str
+) -> None:
+    with pytest.raises(UsageError, match="the shell finds no program") as caught:
+        ask({"kind": "command", "command": command}, 1)
+    assert "spec" in str(caught.value.where)
+
+
+def test_a_shell_text_that_may_go_on_is_left_alone(ask: Ask) -> None:
+    assert ask({"kind": "command", "command": "nosuch_prog 2>/dev/null || true"}, 1).passed
 
 
 def test_a_folder_that_is_not_there_is_told_before_the_run(ask: Ask) -> None:

@@ -10,11 +10,12 @@ from msgspec import Meta
 
 from fairtrial.graders.answers import MENU, grade_in
 from fairtrial.graders.json_values import read_json
-from fairtrial.model.errors import GraderError, TrialProblem
+from fairtrial.model.errors import GraderError, InfraError, TaskError, TrialProblem, Undecidable
 from fairtrial.model.grader import Grade, GraderSpec, Subject
 from fairtrial.model.wording import shown
 from fairtrial.ports import ProcessCall, ProcessResult, Surroundings, Workspace
 from fairtrial.workspaces.ending import bad_ending, with_last_line
+from fairtrial.workspaces.first_word import check_first_word
 from fairtrial.workspaces.program import Program, ProgramOptions, find_program
 
 DEFAULT_THRESHOLD = 0.5
@@ -44,10 +45,20 @@ class Command:
     options: Options
     program: Program
     workspace: Workspace
+    where: str
 
     async def open(self) -> None:
-        """Make the place ready where the program runs."""
-        await self.workspace.open()
+        """Make the place ready where the program runs, and ask the shell whether it knows it.
+
+        Raises:
+            UsageError: it does not.
+            InfraError: the workspace cannot run programs.
+        """
+        try:
+            await self.workspace.open()
+            await check_first_word(self.options.command, self.program, self.workspace, self.where)
+        except (TaskError, Undecidable) as error:
+            raise InfraError(str(error), kind="setup") from error
 
     async def grade(self, subject: Subject) -> Grade:
         """Run the program and read its answer.
@@ -129,4 +140,4 @@ def build(spec: GraderSpec, options: Options, surroundings: Surroundings, where:
         UsageError: the program, its folder or a variable it needs does not exist.
     """
     program = find_program(options, surroundings, where)
-    return Command(spec, options, program, surroundings.workspace)
+    return Command(spec, options, program, surroundings.workspace, where)

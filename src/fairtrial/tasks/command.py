@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import Annotated
 
 from msgspec import Meta
 
-from fairtrial.model.errors import InfraError, TaskError, Undecidable, UsageError
+from fairtrial.model.errors import InfraError, TaskError, Undecidable
 from fairtrial.model.task import TaskCall, TaskResult
 from fairtrial.model.wording import over_limit
 from fairtrial.ports import ProcessCall, ProcessResult, Surroundings, Workspace
 from fairtrial.tasks.envelope import json_bytes, read_envelope, request_envelope
 from fairtrial.workspaces.ending import bad_ending, with_last_line
+from fairtrial.workspaces.first_word import check_first_word
 from fairtrial.workspaces.program import Program, ProgramOptions, find_program
 
-_PLAIN_FIRST_WORD = re.compile(r"\s*([\w./][\w./+@:%-]*)(?=\s|$)", re.ASCII)
-_MAY_GO_ON = re.compile(r"\|\||[;&\n]")
-"""What lets a shell command go on after its first word was not found."""
-_IS_THERE = 'case $1 in */*) test -f "$1" && test -x "$1" ;; *) command -v "$1" ;; esac'
-"""Asks a shell for a program, a builtin or a keyword; dash's `command -v` takes any file."""
 _KEPT_OF_TOO_MUCH = 64 * 1024
 """Bytes kept of an output over its limit: enough to see what it was."""
 
@@ -61,7 +56,7 @@ class CommandTask:
         """
         try:
             await self.workspace.open()
-            await self._check_word()
+            await check_first_word(self.options.command, self.program, self.workspace, self.where)
         except (TaskError, Undecidable) as error:
             raise InfraError(str(error), kind="setup") from error
 
@@ -86,21 +81,6 @@ class CommandTask:
 
     async def close(self) -> None:
         """Do nothing: whoever built the workspace closes it."""
-
-    async def _check_word(self) -> None:
-        command, program = self.options.command, self.program
-        word = _deciding_word(command) if isinstance(command, str) else None
-        if word is None:
-            return
-        argv = ("/bin/sh", "-c", _IS_THERE, "sh", word)
-        answer = await self.workspace.run(ProcessCall(argv, b"", program.env, program.cwd, 10.0))
-        if answer.usage.exit_status not in (0, None):
-            raise UsageError(
-                f"the shell finds no program {word!r}, or may not run it",
-                where=f"{self.where}, option 'command'",
-                fix="check its name, PATH and `chmod +x`; a relative path starts at 'cwd', "
-                f"which is {program.cwd}",
-            )
 
     def result(self, ended: ProcessResult, limit_s: float | None) -> TaskResult:
         """Return what a program that has ended says."""
@@ -148,16 +128,6 @@ def build(options: Options, surroundings: Surroundings, where: str) -> CommandTa
     """
     program = find_program(options, surroundings, where)
     return CommandTask(options, program, surroundings.workspace, where)
-
-
-def _deciding_word(command: str) -> str | None:
-    """Return the first word of a shell command, when the command fails if that is no program.
-
-    None when that cannot be told from the text: the word is quoted, an assignment or an
-    expansion, or the command may go on without it.
-    """
-    match = _PLAIN_FIRST_WORD.match(command)
-    return None if match is None or _MAY_GO_ON.search(command) else match[1]
 
 
 def _variables(call: TaskCall) -> dict[str, str]:
