@@ -241,3 +241,13 @@ def test_ctrl_c_keeps_the_pairs_that_ran(fairtrial: Command, folder: Path) -> No
     assert again.code == 64
     assert "cannot be resumed" in again.err
     assert fairtrial("exp", "run", "--resume").code == 66
+
+
+def test_a_metric_without_a_name_is_shown_as_such(fairtrial: Command, folder: Path) -> None:
+    arms = ("--arm", """a=echo '{"": 1}'""", "--arm", """b=echo '{"": 2}'""")
+    words = ("--pairs", "8", "--plot", "p.svg", "--fail-on-worse", "--correction", "none")
+    done = fairtrial("exp", "metrics", *arms, *words)
+    assert done.code == 1
+    assert "\n(empty)  " in done.out
+    assert "b is worse in (empty)" in done.out
+    assert "(empty)" in (folder / "p.svg").read_text(encoding="utf-8")

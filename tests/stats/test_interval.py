@@ -19,3 +19,4 @@ def test_words() -> None:
     text = Interval("wilson", 0.95, 0.1, 0.25).describe()
     assert text == "between 0.1 and 0.25 (95 % confidence, wilson)"
     assert "0.031 of the time" in PValue("mid-p", 0.0312).describe()
+    assert "would come up every time (p," in PValue("mid-p", 1.0).describe()

@@ -23,6 +23,7 @@ from fairtrial.model.columns import PairedRows
 from fairtrial.model.decision import Decision
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import canonical_json
+from fairtrial.model.wording import excerpt
 from fairtrial.stats.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _clusters(bench: Bench, side: Input, rows: PairedRows, key: str) -> Sequence
     keys = [CaseKey(ids[place], conditions[place]) for place in rows.pairs[0]]
     missing = [case for case in keys if case not in known]
     if missing:
-        named = ", ".join(str(case) for case in sorted(missing)[:_NAMED])
+        named = ", ".join(excerpt(str(case), 80) for case in sorted(missing)[:_NAMED])
         more = "" if len(missing) <= _NAMED else " …"
         raise UsageError(
             f"{len(missing):,} of {len(keys):,} cases have no {key!r} in their metadata",

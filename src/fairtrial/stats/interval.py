@@ -61,6 +61,12 @@ class PValue:
     def describe(self) -> str:
         """Return the p-value in words."""
         return (
-            f"if nothing had changed, a result like this would come up {self.value:.2g} "
-            f"of the time (p, {self.method})"
+            f"if nothing had changed, a result like this would come up {how_often(self.value)} "
+            f"(p, {self.method})"
         )
+
+
+def how_often(p: float) -> str:
+    """Return a probability as a share of the time, in words that can follow a verb."""
+    text = f"{p:.2g}"
+    return "every time" if text == "1" else f"{text} of the time"

@@ -8,6 +8,7 @@ from typing import Literal, get_args
 
 from fairtrial.stats.checks import check_level
 from fairtrial.stats.errors import ArgumentError
+from fairtrial.stats.interval import how_often
 from fairtrial.stats.paired.counts import PairedCounts
 from fairtrial.stats.paired.mcnemar import McNemar, mcnemar
 from fairtrial.stats.paired.result import PairedDifference
@@ -72,7 +73,7 @@ class Pairwise:
         text = (
             f"B wins {self.wins:,} cases, loses {self.losses:,} and ties {self.ties:,} of "
             f"{self.n:,}; with equally good arms a split this uneven would come up "
-            f"{self.test.p_mid:.2g} of the time (sign test, mid-p)."
+            f"{how_often(self.test.p_mid)} (sign test, mid-p)."
         )
         return " ".join([text, *(f"Beware: {warning}." for warning in self.warnings)])
 

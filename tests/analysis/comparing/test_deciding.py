@@ -107,7 +107,11 @@ def test_a_held_change_is_told_how_many_more_fixes_it_needs() -> None:
 
 @pytest.mark.parametrize(
     ("passes", "decided", "text"),
-    [([0, 0, 0], 1, "3 cases are too few"), ([0], 3, "one case is too few")],
+    [
+        ([0, 0, 0], 1, "3 cases are too few"),
+        ([0], 1, "1 case is too few: with none"),
+        ([0], 3, "one case is too few"),
+    ],
 )
 def test_too_few_cases_decide_nothing(passes: list[int], decided: int, text: str) -> None:
     fixed = cases([decided] * len(passes), decided)

@@ -49,8 +49,9 @@ def gate(found: Compare, rules: ShipRules, platform: Platform = _NOBODY) -> Deci
     needed = fewest_fixes(0, rules.harm_weight, rules.alpha)
     single = min(float(baseline.trials.min()), float(candidate.trials.min())) < 2.0
     if baseline.n < (needed if single else 2):
+        size = "1 case is" if baseline.n == 1 else f"{baseline.n:,} cases are"
         reason = (
-            f"{baseline.n:,} cases are too few: with none broken it takes {needed:,} fixed to ship"
+            f"{size} too few: with none broken it takes {needed:,} fixed to ship"
             if single
             else "one case is too few to tell a gain from luck"
         )

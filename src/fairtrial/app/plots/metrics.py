@@ -11,6 +11,7 @@ from fairtrial.interchange.pictures.axis import Axis, around_zero
 from fairtrial.interchange.pictures.forest import Line, Panel, forest
 from fairtrial.interchange.pictures.of_comparison import COLOURS
 from fairtrial.interchange.pictures.svg import Drawing
+from fairtrial.model.wording import excerpt
 
 _LEAST = math.log(1.005)
 """Ratios closer to 1 than this would all look like noise on a scale of their own."""
@@ -40,7 +41,7 @@ def _panels(report: MetricsReport) -> list[Panel]:
     for metric in others:
         axis = around_zero(_reach(metric, float) or 1.0, lambda value: f"{value:.3g}")
         lines = [_line(metric, float, lambda value: f"{value:+.4g}")]
-        made.append(Panel(f"{metric.name}: B − A in its own unit, {level}", lines, axis))
+        made.append(Panel(f"{excerpt(metric.name)}: B − A in its own unit, {level}", lines, axis))
     return made
 
 
@@ -48,17 +49,19 @@ def _line(metric: Measured, place: Callable[[float], float], words: Callable[[fl
     change = metric.change
     found = change.change
     if found.estimate is None:
-        return Line(metric.name, None, None, None, found.reason or "unknown")
+        return Line(excerpt(metric.name), None, None, None, found.reason or "unknown")
     colour = COLOURS[change.verdict]
     note = words(found.estimate)
     if change.tested.interval is None:
         note += f", no interval: {change.tested.reason}"
-        return Line(metric.name, place(found.estimate), None, None, note, colour)
+        return Line(excerpt(metric.name), place(found.estimate), None, None, note, colour)
     lower, upper = change.tested.interval.lower, change.tested.interval.upper
     note += f"  ({words(lower)} to {words(upper)})"
     if colour != "unclear":
         note += f"  {change.verdict.value}"
-    return Line(metric.name, place(found.estimate), place(lower), place(upper), note, colour)
+    return Line(
+        excerpt(metric.name), place(found.estimate), place(lower), place(upper), note, colour
+    )
 
 
 def _reach(metric: Measured, place: Callable[[float], float]) -> float:

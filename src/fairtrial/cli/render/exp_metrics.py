@@ -12,7 +12,7 @@ from fairtrial.analysis.run_pairs import Measured
 from fairtrial.app.reports.metrics import MetricsReport
 from fairtrial.cli.render.forest import forest_line
 from fairtrial.cli.render.lines import line, section, table
-from fairtrial.cli.render.words import counted, quantity, when
+from fairtrial.cli.render.words import counted, named, quantity, when
 from fairtrial.model.experiment import Status
 
 VERDICTS = {"better": "better", "worse": "WORSE", "inconclusive": "no difference shown"}
@@ -44,12 +44,12 @@ def answer(report: MetricsReport) -> str:
         return f"No verdict: {counted(report.n_pairs, 'pair')} cannot show any difference."
     parts = []
     for verdict in ("worse", "better"):
-        named = report.named(verdict)
-        if named:
-            parts.append(f"{verdict} in {', '.join(named)}")
+        metrics = [named(name) for name in report.named(verdict)]
+        if metrics:
+            parts.append(f"{verdict} in {', '.join(metrics)}")
     if not parts:
-        metrics = counted(len(report.changes.metrics), "metric")
-        return f"No difference between {a} and {b} was shown in any of {metrics}."
+        number = counted(len(report.changes.metrics), "metric")
+        return f"No difference between {a} and {b} was shown in any of {number}."
     return f"{b} is {' and '.join(parts)}."
 
 
@@ -85,7 +85,7 @@ def _rows(metric: Measured) -> Iterator[tuple[str, ...]]:
     ratio = change.change.scale == "ratio"
     p = change.p_adjusted
     yield (
-        metric.name,
+        named(metric.name),
         quantity(metric.name, metric.a.median if metric.a else None),
         quantity(metric.name, metric.b.median if metric.b else None),
         *_sized(metric, change.tested, ratio=ratio),
@@ -134,7 +134,7 @@ def _forest(report: MetricsReport, console: Console) -> None:
     reach = max((abs(math.log(e)) for i in ratios for e in (i.lower, i.upper)), default=0.0)
     a, b = report.arms
     section(console, f"From {a} to {b} (┃ is no change; right is more)")
-    width = min(WIDEST_NAME, max(len(m.name) for m in report.changes.metrics))
+    width = min(WIDEST_NAME, max(len(named(m.name)) for m in report.changes.metrics))
     for metric in report.changes.metrics:
         found = metric.change.change
         if found.interval is None or found.estimate is None:
@@ -145,6 +145,7 @@ def _forest(report: MetricsReport, console: Console) -> None:
             ends = (math.log(ends[0]), math.log(ends[1]), math.log(ends[2]))
         else:
             own = max(abs(ends[0]), abs(ends[2]))
-        name = metric.name if len(metric.name) <= width else metric.name[: width - 1] + "…"
+        name = named(metric.name, width)
+        name = name if len(name) <= width else name[: width - 1] + "…"
         scale = "" if found.scale == "ratio" else "  (own scale)"
         line(console, f"  {name:<{width}}  {forest_line(*ends, reach=own)}{scale}")

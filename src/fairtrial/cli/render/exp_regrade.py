@@ -11,6 +11,7 @@ from fairtrial.cli.render.lines import line, more, section
 from fairtrial.cli.render.words import counted, percent
 from fairtrial.model.experiment import Status
 from fairtrial.model.regrade import Flip
+from fairtrial.model.wording import excerpt
 
 SHOWN = 20
 
@@ -49,7 +50,7 @@ def _flips(report: RegradeReport, console: Console) -> None:
 
 def _flip(flip: Flip, console: Console) -> None:
     arm = "" if flip.key.arm == "main" else f" arm {flip.key.arm}"
-    name = f"{flip.key.case_key}{arm} trial {flip.key.trial}"
+    name = f"{excerpt(str(flip.key.case_key), 80)}{arm} trial {flip.key.trial}"
     line(console, f"  {name}  {flip.before} → {flip.after}")
     if flip.reason_before:
         line(console, f"    was: {flip.reason_before}", cut=True)

@@ -8,6 +8,7 @@ from fairtrial.app.reports.gate import GateReport
 from fairtrial.cli.render.lines import line, section
 from fairtrial.model.decision import Outcome
 from fairtrial.model.gate_rule import RuleResult
+from fairtrial.model.wording import excerpt
 
 MARKS = {True: "✓", False: "✗", None: "?"}
 WORDS = {
@@ -37,7 +38,7 @@ def _result(result: RuleResult, console: Console) -> None:
     line(console, f"  {MARKS[result.passed]} {result.name}")
     line(console, f"      {result.shown}{reason}")
     if result.rows:
-        names = ", ".join(str(key) for key in result.rows[:SHOWN])
+        names = ", ".join(excerpt(str(key), 80) for key in result.rows[:SHOWN])
         left = len(result.rows) - SHOWN
         more = f" and {left:,} more" if left > 0 else ""
         line(console, f"      {names}{more}", "dim")

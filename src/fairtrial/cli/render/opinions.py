@@ -10,6 +10,7 @@ from fairtrial.analysis.pairwise_judging import JudgedPairs, PairwiseFinding
 from fairtrial.analysis.winner_calibration import WinnerCalibration
 from fairtrial.cli.render.lines import line, more, section
 from fairtrial.cli.render.words import counted, money, percent
+from fairtrial.model.wording import excerpt
 from fairtrial.stats.agreement.kappa import Agreement
 from fairtrial.stats.interval import Interval
 from fairtrial.stats.pairwise import Pairwise
@@ -198,7 +199,7 @@ def _ignored(what: str, noun: str, cases: tuple[str, ...], console: Console) -> 
     if not cases:
         return
     more_of_them = "" if len(cases) <= SHOWN else " …"
-    named = ", ".join(cases[:SHOWN]) + more_of_them
+    named = ", ".join(excerpt(case, 80) for case in cases[:SHOWN]) + more_of_them
     many = noun.replace("case", "cases", 1)
     line(console, f"! {what} for {counted(len(cases), noun, many)} ignored: {named}", "yellow")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from fairtrial.model.comparison import FlipCounts
+from fairtrial.model.wording import excerpt
 
 
 def percent(share: float | None) -> str:
@@ -90,3 +91,8 @@ def quantity(name: str, value: float | None) -> str:
                 return f"{value / scale:.3g} {unit}"
         return f"{value:.0f} B"
     return f"{value:,.0f}" if 1000 <= size < 1e9 else f"{value:.4g}"
+
+
+def named(name: str, most: int = 200) -> str:
+    """Return a name from outside: `(empty)` for none, and the start of a very long one."""
+    return excerpt(name, most)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from fairtrial.stats.arrays import FloatArray, as_clusters, cluster_sums
 from fairtrial.stats.checks import check_at_least, check_within
 from fairtrial.stats.errors import ArgumentError
+from fairtrial.stats.interval import how_often
 from fairtrial.stats.tails import t_sf
 from fairtrial.stats.trials import TrialSums
 
@@ -52,7 +53,7 @@ class CrossFittedGain:
         return (
             f"The candidate is worth {self.total:+,.1f} fixes over {self.n:,} cases, one break "
             f"counting as {self.harm_weight:g} fixes; with no net gain a result this good would "
-            f"come up {self.p:.2g} of the time (one-sided)."
+            f"come up {how_often(self.p)} (one-sided)."
         )
 
 

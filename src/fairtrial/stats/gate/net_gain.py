@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from fairtrial.stats.checks import check_between, check_count, check_within
 from fairtrial.stats.errors import ArgumentError
+from fairtrial.stats.interval import how_often
 from fairtrial.stats.proportion import clopper_pearson_upper
 from fairtrial.stats.tails import binomial_pmf, binomial_sf
 
@@ -42,7 +43,7 @@ class NetGain:
         return (
             f"{self.fixed:,} fixed against {self.broken:,} broken, one break counting as "
             f"{self.harm_weight:g} fixes: with no net gain, at least this many fixes would come "
-            f"up {self.p_mid:.2g} of the time (one-sided mid-p)."
+            f"up {how_often(self.p_mid)} (one-sided mid-p)."
         )
 
 

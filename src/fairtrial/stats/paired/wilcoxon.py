@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from fairtrial.stats.arrays import FloatArray, as_values
 from fairtrial.stats.errors import ArgumentError
+from fairtrial.stats.interval import how_often
 from fairtrial.stats.paired.sign_flip import saddlepoint_tail
 from fairtrial.stats.tails import normal_quantile
 
@@ -44,7 +45,7 @@ class Wilcoxon:
         """Return the test in words."""
         return (
             f"Ranked by size, the {self.n:,} differences that are not zero lean to one side; "
-            f"with signs handed out by luck that happens {self.p:.2g} of the time "
+            f"with signs handed out by luck that happens {how_often(self.p)} "
             f"(Wilcoxon signed-rank, {self.method})."
         )
 
