@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fairtrial.app.bench import Bench
-from fairtrial.app.reports.sessions import SyncReport
+from fairtrial.app.reports.session_sync import SyncReport
 from fairtrial.app.requests.sessions_sync import Request
 from fairtrial.model.errors import NotFoundError
 from fairtrial.model.events import FilesRead
-from fairtrial.ports.sessions import SessionReader
+from fairtrial.sessions.finding import NewFile, changed, found_files, places_of
 from fairtrial.sessions.registry import readers
-from fairtrial.sessions.syncing import NewFile, changed, found_files, places_of
 from fairtrial.store.glance import DATABASE_FILE, known_files
+
+if TYPE_CHECKING:  # it brings what is not needed to see that nothing is new
+    from fairtrial.ports.sessions import SessionReader
 
 
 def sessions_sync(bench: Bench, request: Request) -> SyncReport:

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from fairtrial.model.flag import Flag
 from fairtrial.model.session import Session, SessionEvent, TranscriptFacts, Unread, Usage
+from fairtrial.ports.transcript_files import FoundFile, Place
 from fairtrial.query.expression import Expression
 
 
@@ -44,35 +45,6 @@ class FlagRule(Protocol):
 
 Clean: TypeAlias = Callable[[bytes], bytes]
 """Takes secrets out of a line; a reader cleans each line that it looks into."""
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where an agent keeps its transcripts.
-
-    Attributes:
-        agent: The agent.
-        folder: The folder, which need not exist.
-    """
-
-    agent: str
-    folder: Path
-
-
-class FoundFile(NamedTuple):
-    """A file that may be a transcript, as the file system tells of it.
-
-    Attributes:
-        path: The file.
-        inode: Its number in the file system.
-        size: Its bytes.
-        changed_ns: When it was last changed, nanoseconds.
-    """
-
-    path: str
-    inode: int
-    size: int
-    changed_ns: int
 
 
 class Transcript(Protocol):

@@ -12,12 +12,12 @@ from fairtrial.ports.sessions import (
     Clean,
     FileMark,
     FileReading,
-    FoundFile,
     PackedEvents,
     PricedUsage,
     SessionReader,
     Transcript,
 )
+from fairtrial.ports.transcript_files import FoundFile
 from fairtrial.sessions.lines import lines, tail_hash
 from fairtrial.sessions.pricing import CallPrices
 from fairtrial.sessions.repositories import Repositories

@@ -7,9 +7,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Final
 
-from fairtrial.ports.sessions import FoundFile, SessionReader
+from fairtrial.ports.sessions import SessionReader
+from fairtrial.ports.transcript_files import FoundFile
+from fairtrial.sessions.finding import NewFile
 from fairtrial.sessions.lines import lines
-from fairtrial.sessions.syncing import NewFile
 from fairtrial.sessions.tolerant import plain
 from fairtrial.sessions.walking import files_under
 

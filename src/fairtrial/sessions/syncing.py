@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import Final
 
 from fairtrial.model.errors import NotFoundError
@@ -15,30 +14,15 @@ from fairtrial.ports.sessions import (
     FileMark,
     FileReading,
     FlagRule,
-    FoundFile,
-    Place,
-    SessionReader,
     SessionStore,
 )
+from fairtrial.sessions.finding import NewFile
 from fairtrial.sessions.reading import Ways, continues, read_file
 
 _FILES_AT_ONCE: Final = 64
 _BYTES_AT_ONCE: Final = 32 * 1024 * 1024
 _LARGE: Final = 128 * 1024 * 1024
 """Bytes of events of a session beyond which rules see them with their long texts cut."""
-
-
-@dataclass(frozen=True, slots=True)
-class NewFile:
-    """A file that is not read yet, or was changed since.
-
-    Attributes:
-        reader: The reader of its agent.
-        found: The file.
-    """
-
-    reader: SessionReader
-    found: FoundFile
 
 
 @dataclass
@@ -58,40 +42,6 @@ class Outcome:
     bytes: int = 0
     sessions: list[str] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
-
-
-def found_files(readers: Sequence[SessionReader], places: Iterable[Place]) -> Iterator[NewFile]:
-    """Yield the files of places that may be transcripts; a file in two places once."""
-    by_agent = {reader.agent: reader for reader in readers}
-    seen: set[str] = set()
-    for place in places:
-        reader = by_agent[place.agent]
-        for found in reader.files(place.folder):
-            if found.path not in seen:
-                seen.add(found.path)
-                yield NewFile(reader, found)
-
-
-def changed(
-    files: Iterable[NewFile], known: Mapping[str, tuple[int, int, int, int, int]]
-) -> list[NewFile]:
-    """Return the files that were not read as they are now.
-
-    Args:
-        files: All that were found.
-        known: Of each known file the inode, the size, the time of change, the offset and the
-            version of the reader. An offset of -1 says that its session was removed.
-    """
-    return [file for file in files if not _is_read(file, known.get(file.found.path))]
-
-
-def _is_read(file: NewFile, known: tuple[int, int, int, int, int] | None) -> bool:
-    if known is None:
-        return False
-    inode, size, changed_ns, offset, version = known
-    found = file.found
-    same = (found.inode, found.size, found.changed_ns) == (inode, size, changed_ns)
-    return offset < 0 or (same and version == file.reader.version)
 
 
 class Syncer:
@@ -195,10 +145,3 @@ class Syncer:
                 trouble = f"the flag rule {rule.name} failed at {session_id}: {error!r}"
                 outcome.troubles.append(trouble)
         return found
-
-
-def places_of(
-    readers: Sequence[SessionReader], environ: Mapping[str, str], home: Path
-) -> list[Place]:
-    """Return where the agents of a user keep their transcripts."""
-    return [place for reader in readers for place in reader.places(environ, home)]

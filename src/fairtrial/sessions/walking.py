@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from fairtrial.ports.sessions import FoundFile
+from fairtrial.ports.transcript_files import FoundFile
 
 
 def files_under(folder: Path, endings: tuple[str, ...]) -> Iterator[FoundFile]:

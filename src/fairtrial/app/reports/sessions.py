@@ -1,4 +1,4 @@
-"""Sessions as JSON, and what `sessions list`, `sync` and `rm` say."""
+"""Sessions as JSON, and what `sessions list` and `sessions rm` say."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import ClassVar
 
 from fairtrial.app.reports.informing import Informing
 from fairtrial.interchange.experiment_exports.export import timestamp
-from fairtrial.model.errors import ExitCode
 from fairtrial.model.flag import Flag
 from fairtrial.model.json import Json
 from fairtrial.model.session import Session
@@ -94,49 +93,6 @@ class SessionsReport(Informing):
             "schema": self.schema,
             "sessions": [session_json(found) for found in self.sessions],
             "next": self.sessions[-1].session.id if self.more else None,
-        }
-
-
-@dataclass(frozen=True, slots=True)
-class SyncReport:
-    """What a sync brought.
-
-    Attributes:
-        places: Where transcripts were looked for.
-        files: Files that were found.
-        read: Files of which something was read.
-        bytes: Bytes that were read.
-        sessions: Ids of the sessions that are new or changed.
-        flagged: How many of them have a flag of level warn.
-        troubles: What went wrong, in words.
-    """
-
-    schema: ClassVar[str] = "fairtrial.sessions_synced/1"
-
-    places: Sequence[str]
-    files: int
-    read: int
-    bytes: int
-    sessions: Sequence[str]
-    flagged: int
-    troubles: Sequence[str]
-
-    @property
-    def exit_code(self) -> ExitCode:
-        """1 when a file or a rule failed."""
-        return ExitCode.NEGATIVE if self.troubles else ExitCode.OK
-
-    def json(self) -> dict[str, Json]:
-        """Return the report as one JSON object."""
-        return {
-            "schema": self.schema,
-            "places": list(self.places),
-            "files": self.files,
-            "read": self.read,
-            "bytes": self.bytes,
-            "sessions": list(self.sessions),
-            "flagged": self.flagged,
-            "troubles": list(self.troubles),
         }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from fairtrial.app.reports.sessions import SyncReport
+from fairtrial.app.reports.session_sync import SyncReport
 from fairtrial.cli.render.lines import line, more
 from fairtrial.cli.render.words import counted, quantity
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from fairtrial.ports.sessions import Clean, FoundFile, Place, Transcript
+from fairtrial.ports.transcript_files import FoundFile, Place
 from fairtrial.sessions.walking import files_under
 
 _ENVELOPE = frozenset({"type", "payload", "timestamp"})
 
+
+if TYPE_CHECKING:  # it brings what is not needed to see that nothing is new
+    from fairtrial.ports.sessions import Clean, Transcript
 
 AGENT = "codex"
 
