@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.conftest import Command, write_cases
+from tests.cli.conftest import EXACT, Command, write_cases
 
 from fairtrial.model.errors import ExitCode
 
@@ -437,3 +437,21 @@ def test_the_gate_counts_only_what_the_task_left_undecided(
     decision = fairtrial("exp", "compare", "base", "cand", "--gate", "--json").json["decision"]
     assert decision["outcome"] == outcome
     assert decision["evidence"].get("platform_rows") == (3 if fault == "platform" else None)
+
+
+def test_what_was_tried_on_the_dataset_is_told_with_what_it_does_to_the_best(
+    fairtrial: Command, folder: Path, numbers: str
+) -> None:
+    script = folder / "agent.py"
+    for number in range(3):
+        script.write_text(f"import sys; print(sys.stdin.read() if {number} else 'wrong')")
+        task = json.dumps({"kind": "command", "command": ["python3", "agent.py"]})
+        words = ("-d", numbers, "--task", task, *EXACT, "--first-n", "4", "--name", f"v{number}")
+        fairtrial("exp", "run", *words)
+        if number == 1:
+            assert "Best so far" not in fairtrial("exp", "compare", "v0", "v1").out
+    # The command is the same; the file that it runs is not.
+    done = fairtrial("exp", "compare", "v0", "v2")
+    assert "3 configurations were tried on numbers" in done.out
+    told = fairtrial("exp", "compare", "v0", "v2", "--json").json["tried"]
+    assert (told["configurations"], told["basis"]) == (3, "spread")

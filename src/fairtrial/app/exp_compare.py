@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fairtrial.analysis.comparing.comparability import Input
@@ -13,6 +14,7 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm, arms_to_compare
 from fairtrial.app.file_options import Document, Plot
 from fairtrial.app.judging_options import HumanLabels, Judges
+from fairtrial.app.ledger import tried_in
 from fairtrial.app.noise_floors import floor_of_either
 from fairtrial.app.platform_faults import caused_by_platform
 from fairtrial.app.reports.comparison import ComparisonReport
@@ -84,7 +86,7 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
     if request.ship.gate:
         faults = (caused_by_platform(bench, first), caused_by_platform(bench, second))
     decision = combined(_decisions(found, request, (rules, faults), judged))
-    return found, ComparisonReport(
+    report = ComparisonReport(
         found.comparison,
         decision,
         with_matrix=request.matrix,
@@ -93,6 +95,7 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
         floor=floor_of_either(bench, first, second),
         baseline=baseline,
     )
+    return found, replace(report, tried=tried_in(bench, report, second.experiment))
 
 
 def _opinions(bench: Bench, request: Request) -> Opinions | None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from fairtrial.analysis.tried import Tried
 from fairtrial.app.reports.baseline import baseline_json
 from fairtrial.interchange.experiment_exports.export import timestamp
 from fairtrial.model.baseline import Baseline
@@ -37,6 +38,7 @@ class ComparisonReport:
         people: What people's labels came to; None when there are none.
         floor: The noise floor that was measured for one of the configurations, if any.
         baseline: How A was found, when nobody named it.
+        tried: How many configurations were tried on B's dataset, and what that does to the best.
     """
 
     schema: ClassVar[str] = "fairtrial.comparison/1"
@@ -48,6 +50,7 @@ class ComparisonReport:
     people: LabelReading | None = None
     floor: StoredFloor | None = None
     baseline: Baseline | None = None
+    tried: Tried | None = None
 
     @property
     def luck(self) -> Luck | None:
@@ -89,6 +92,7 @@ class ComparisonReport:
             **{change.value: _ids(found.rows[change]) for change in _ALONE},
             "noise_floor": self._floor(),
             "baseline": None if self.baseline is None else baseline_json(self.baseline),
+            "tried": None if self.tried is None else self.tried.content(),
             **self._opinions(),
             "decision": None if self.decision is None else decision_json(self.decision),
             "sentence": found.sentence,

@@ -51,6 +51,7 @@ def render_comparison(report: ComparisonReport, console: Console) -> None:
     quantities(found, console)
     _coverage(found, console)
     _noise_floor(report, console)
+    _tried(report, console)
     _opinions(report, console)
     if report.decision is not None:
         _decision(report.decision, console)
@@ -69,6 +70,13 @@ def _noise_floor(report: ComparisonReport, console: Console) -> None:
     if luck.sd:
         text += f"; this difference is {'at least ' * luck.at_most}{abs(delta) / luck.sd:.1f} sd"
     line(console, text)
+
+
+def _tried(report: ComparisonReport, console: Console) -> None:
+    """Print the ledger once more were tried than the two that stand here."""
+    if report.tried is not None and report.tried.configurations > 2:
+        section(console, "Best so far")
+        line(console, f"  {report.tried.sentence()}")
 
 
 def render_in_brief(report: ComparisonReport, console: Console) -> None:
