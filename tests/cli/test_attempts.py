@@ -93,6 +93,21 @@ class TestSeq:
         text = fairtrial("exp", "show", report["id"], "--case", "c0000").out
         assert "attempt 2: failed" in text
 
+    def test_a_program_reads_earlier_attempts_from_its_envelope(
+        self, run: Command, folder: Path
+    ) -> None:
+        (folder / "agent.py").write_text(
+            "import json, sys\n"
+            "told = json.load(sys.stdin)\n"
+            "seen = [a['output'] + ': ' + a['feedback'] for a in told['attempts']]\n"
+            "said = 'That was not right. Try again.\\n- exact: not what is expected'\n"
+            "right = seen == ['no: ' + said]\n"
+            "print(json.dumps({'output': str(told['input']) if right else 'no'}))\n"
+        )
+        task = {"kind": "command", "command": ["python3", "agent.py"], "envelope": True}
+        report = run("--task", json.dumps(task), "--seq", "2", "--first-n", "3", "--json").json
+        assert rates(report) == [0.0, 1.0]
+
     def test_a_critic_is_asked_and_paid_apart(
         self, run: Command, fairtrial: Command, folder: Path
     ) -> None:

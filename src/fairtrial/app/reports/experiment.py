@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -220,6 +221,9 @@ def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple
         steps.append((command, "run the trials that ended in an error again"))
     if state.experiment.is_aa and state.status is Status.FINISHED:
         steps.append((f"fairtrial exp aa {name}", "see its noise floor, and keep it"))
+    elif state.experiment.spec.get("cells") and state.status is Status.FINISHED:
+        cell = shlex.quote(f"{name}:{state.experiment.arms[-1]}")
+        steps.append((f"fairtrial exp compare {cell}", "compare one cell with the baseline"))
     elif len(state.experiment.arms) == 2 and state.status is Status.FINISHED:
         steps.append((f"fairtrial exp compare {name}", "compare its arms"))
     if state.experiment.series is not None and state.status is Status.FINISHED:
