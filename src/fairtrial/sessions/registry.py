@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fairtrial.model.errors import UsageError
-from fairtrial.ports.sessions import FlagRule, SessionReader
+
+if TYPE_CHECKING:  # it brings what is not needed to see that nothing is new
+    from fairtrial.ports.sessions import FlagRule, SessionReader
 
 READERS: Final[Mapping[str, str]] = {
     "claude-code": "fairtrial.sessions.readers.claude_code.reader:ClaudeCodeReader",
@@ -42,21 +44,27 @@ def _reader(place: str) -> SessionReader:
 def flag_rules(
     muted: Collection[str] = (), trouble: Callable[[str], None] | None = None
 ) -> Sequence[FlagRule]:
-    """Return the rules that are installed, in order of their names.
+    """Return the program's own rules and those that are installed, in order of their names.
 
     Args:
         muted: Names of rules to leave out.
         trouble: Told of each rule that cannot be loaded, in words.
     """
-    import importlib.metadata  # noqa: PLC0415  # 20 ms, only when something new was read
+    # 20 ms and more, only when something new was read
+    import importlib.metadata  # noqa: PLC0415
 
-    found: dict[str, FlagRule] = {}
+    from fairtrial.sessions.flags.built_in import built_in_rules  # noqa: PLC0415
+
+    found = {rule.name: rule for rule in built_in_rules()}
+    own = frozenset(found)
     for point in importlib.metadata.entry_points(group=FLAG_RULES):
         if point.name in muted:
             continue
         try:
             loaded = point.load()
             rule: FlagRule = loaded() if isinstance(loaded, type) else loaded
+            if rule.name in own:
+                raise ValueError(f"the name {rule.name} is taken by a rule of fairtrial")  # noqa: TRY301
             found[rule.name] = rule
         except Exception as error:  # noqa: BLE001  # a user's rule may fail in any way
             if trouble is not None:

@@ -15,6 +15,9 @@ LONGEST_COMMAND: Final = 8_000
 """Characters of a command that are read, the bodies of its here-documents not counted."""
 _DEEPEST: Final = 3
 """Shells in shells that are looked into."""
+_MOST_PARTS: Final = 100
+
+_SIMPLE: Final = re.compile(r"[\w./:@%+,~ -]*+")
 
 _TOKEN: Final = re.compile(
     r"[ \t\r]+|\\\n"
@@ -81,6 +84,10 @@ class _Part:
 
 def simple_commands(text: str) -> tuple[SimpleCommand, ...]:
     """Return the programs that a shell command runs, in order; those of `bash -c` included."""
+    if _SIMPLE.fullmatch(text):
+        words = tuple(text.split())
+        if words and words[0] not in _KEYWORDS and words[0].rpartition("/")[2] not in _SHELLS:
+            return (SimpleCommand(words),)
     return tuple(_commands(text, 0))
 
 
@@ -92,8 +99,6 @@ def _commands(text: str, depth: int) -> Iterator[SimpleCommand]:
     strict = any(part.words[:1] == ["set"] and _is_errexit(part.words) for part in parts)
     telling = sum(part.words[:1] not in (["cd"], ["set"], ["export"], ["source"]) for part in parts)
     for place, part in enumerate(parts):
-        if not part.words:
-            continue
         masked = part.tested or _is_masked(parts, place, pipefail=pipefail, strict=strict)
         inner = _inner_shell(part.words)
         if inner is not None and depth < _DEEPEST:
@@ -101,7 +106,7 @@ def _commands(text: str, depth: int) -> Iterator[SimpleCommand]:
                 yield _outer(command, part, masked=masked, chained=telling > 1)
             continue
         yield SimpleCommand(
-            tuple(part.words),
+            tuple(part.words) or (":",),
             tuple(part.writes),
             part.heredoc,
             masked,
@@ -127,16 +132,17 @@ def _parts(text: str) -> list[_Part]:
     bodies: list[str] = []
     if "<<" in text:
         text, bodies = _without_heredocs(text)
-    parts, part, target = [], _Part([], []), ""
+    parts: list[_Part] = []
+    part, target = _Part([], []), ""
     for match in _TOKEN.finditer(text[:LONGEST_COMMAND]):
         kind = match.lastgroup
         if kind is None or kind == "comment":
             continue
         token = match[0]
         if kind == "end":
-            part.after = token
-            parts.append(part)
-            part, target = _Part([], []), ""
+            part, target = _ended(parts, part, token), ""
+            if len(parts) == _MOST_PARTS:
+                break
         elif kind == "here":
             target = token
         elif kind == "to":
@@ -148,8 +154,19 @@ def _parts(text: str) -> list[_Part]:
             part.tested = part.tested or token in _TESTED
         else:
             part.words.append(_plain(token))
-    parts.append(part)
-    return [part for part in parts if part.words or part.after]
+    _ended(parts, part, "")
+    return parts
+
+
+def _ended(parts: list[_Part], part: _Part, operator: str) -> _Part:
+    """Take what stands before an operator, and return an empty part for what stands after it."""
+    if part.words or part.writes:
+        part.after = operator
+        parts.append(part)
+        return _Part([], [])
+    if parts and parts[-1].after == ")" and operator not in ("\n", "(", ")", ""):
+        parts[-1].after = operator  # what stands after a group holds for the last one in it
+    return part
 
 
 def _redirect(part: _Part, target: str, token: str, bodies: list[str]) -> None:
@@ -205,7 +222,7 @@ def _is_masked(parts: Sequence[_Part], place: int, *, pipefail: bool, strict: bo
     """Return whether the whole command can succeed although this part of it failed."""
     for following in range(place, len(parts)):
         after = parts[following].after
-        is_last = not any(part.words for part in parts[following + 1 :])
+        is_last = following == len(parts) - 1
         if after in ("|", "|&"):
             if not pipefail and not is_last:
                 return True
@@ -242,7 +259,7 @@ def _shows_code(parts: Sequence[_Part], place: int) -> bool:
 
 def _inner_shell(words: Sequence[str]) -> str | None:
     """Return the command that a shell is started for: `bash -lc '…'`."""
-    if words[0].rpartition("/")[2] not in _SHELLS:
+    if not words or words[0].rpartition("/")[2] not in _SHELLS:
         return None
     for place, word in enumerate(words[1:], 1):
         if word.startswith("-") and not word.startswith("--") and word.endswith("c"):

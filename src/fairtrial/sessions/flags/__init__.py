@@ -1,0 +1,1 @@
+"""Rules that find failures in sessions, one module each."""

@@ -1,0 +1,53 @@
+"""What a change added and removed, line by line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+
+from fairtrial.model.session import FileChange
+
+_CUT = "characters left out …]"
+
+
+@dataclass(frozen=True, slots=True)
+class DiffLines:
+    """The lines of a change; a line that is only moved is in neither.
+
+    Attributes:
+        added: Lines that are there now, without the space around them, in order.
+        removed: Lines that were there before.
+        whole: Whether the transcript tells all of the change.
+    """
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    whole: bool = True
+
+
+def diff_lines(change: FileChange) -> DiffLines:
+    """Return what a change added and removed."""
+    added: list[str] = []
+    removed: list[str] = []
+    for line in change.diff.split("\n"):
+        mark = line[:1]
+        if mark == "+":
+            added.append(line[1:].strip())
+        elif mark == "-":
+            removed.append(line[1:].strip())
+    if added and removed:
+        moved = Counter(added) & Counter(removed)
+        if moved:
+            added, removed = _without(added, moved), _without(removed, moved)
+    return DiffLines(tuple(added), tuple(removed), _CUT not in change.diff)
+
+
+def _without(lines: list[str], moved: Counter[str]) -> list[str]:
+    left = moved.copy()
+    kept = []
+    for line in lines:
+        if left[line] > 0:
+            left[line] -= 1
+        else:
+            kept.append(line)
+    return kept
