@@ -234,8 +234,8 @@ class TestJsonl:
         assert len(lines) == len(PLAIN)
         assert list(lines[1]) == [
             "case_id", "condition", "arm", "trial", "verdict", "cause", "reason", "score",
-            "scores", "output", "started_at", "duration_s", "cost_usd", "grading_cost_usd", "tokens",
-            "reused", "metrics", "spans", "process", "tries", "seed", "at_fault",
+            "scores", "output", "started_at", "duration_s", "cost_usd", "grading_cost_usd",
+            "tokens", "reused", "metrics", "spans", "process", "tries", "seed", "at_fault",
         ]  # fmt: skip
         assert lines[0]["scores"] == [
             {
