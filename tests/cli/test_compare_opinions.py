@@ -455,6 +455,12 @@ def test_what_makes_no_sense_is_refused_before_anything_is_asked(
     assert calls(folder) == []
 
 
+def test_a_judges_log_that_cannot_be_written_is_told(compared: Command) -> None:
+    done = compared("--pairwise", json.dumps(judge(log="none/calls.jsonl")))
+    assert done.code == 64
+    assert "the log cannot be written: No such file or directory" in done.err
+
+
 def test_a_file_that_is_not_there(compared: Command, folder: Path) -> None:
     jsonl(folder / "a.jsonl", [{"caseId": "c01", "value": "pass"}])
     done = compared("--labels-a", "a.jsonl", "--labels-b", "none.jsonl")

@@ -249,6 +249,29 @@ def test_an_unfinished_experiment(fairtrial: Command) -> None:
 
 
 @pytest.mark.usefixtures("agent")
+def test_a_run_whose_task_always_failed_is_neither_better_nor_worse(fairtrial: Command) -> None:
+    run(fairtrial, "base", range(12))
+    broken = json.dumps({"kind": "command", "command": "exit 3"})
+    fairtrial("exp", "run", "-d", "n", "--task", broken, "-g", "exact", "--name", "cand")
+    done = fairtrial("exp", "compare", "base", "cand")
+    last = done.out.splitlines()[-1]
+    assert last.startswith("No verdict on cand against base: no grader judged any output of cand")
+    assert fairtrial("exp", "compare", "base", "cand", "--json").json["sentence"] == last
+
+
+@pytest.mark.usefixtures("agent")
+def test_json_says_once_how_a_row_is_opened(fairtrial: Command) -> None:
+    run(fairtrial, "base", range(4))
+    run(fairtrial, "cand", range(6))
+    found = fairtrial("exp", "compare", "base", "cand", "--json").json
+    row = found["rows"]["fixed"][0]
+    words = found["open"].replace("CASE_ID", row["case_id"]).split()
+    assert words[:1] == ["fairtrial"]
+    shown = fairtrial(*words[1:], "--json").json
+    assert shown["trials"][0]["verdict"] == "passed"
+
+
+@pytest.mark.usefixtures("agent")
 def test_other_graders_and_limits(fairtrial: Command) -> None:
     run(fairtrial, "base", range(4))
     run(fairtrial, "slow", range(4), "--trial-timeout", "60")

@@ -86,6 +86,9 @@ def test_killed_at_any_moment_a_run_resumes_to_every_trial_once(
     status = fairtrial("exp", "status", "--json").json["runs"]
     assert [(run["alive"], run["n_recorded"]) for run in status] == [(False, done_before)]
     assert status[0]["resume"].startswith("fairtrial exp run --resume exp_")
+    assert fairtrial("exp", "list", "--json").json["experiments"][0]["alive"] is False
+    assert "died (its process is gone)" in fairtrial("exp", "status").out
+    assert " died " in fairtrial("exp", "list").out
     report = finish(process(*words, "--resume"))
     assert report.code == 0, report.err
     assert (report.json["n_recorded"], report.json["passed"]) == (cases, cases)

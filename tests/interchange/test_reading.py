@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from fairtrial.interchange.dataset_files import reading
 from fairtrial.interchange.dataset_files.columns import Columns, Extra, Format
 from fairtrial.interchange.dataset_files.reading import read_cases
 from fairtrial.model.case import Case, case_id_of
@@ -340,3 +341,25 @@ def test_paths_that_cannot_be_read(tmp_path: Path) -> None:
     loop.symlink_to(loop)
     with pytest.raises(UsageError, match="cannot be read"):
         list(read_cases([loop]))
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="needs /dev/zero")
+@pytest.mark.parametrize("file_format", list(Format))
+def test_a_file_without_an_end_is_refused(
+    monkeypatch: pytest.MonkeyPatch, file_format: Format
+) -> None:
+    # The real limits take a quarter of a gigabyte and more.
+    monkeypatch.setattr(reading, "LONGEST_LINE", 1_000_000)
+    monkeypatch.setattr(reading, "LARGEST_WHOLE", 1_000_000)
+    with pytest.raises(UsageError, match="more than 1,000,000 bytes") as caught:
+        list(read_cases([Path("/dev/zero")], file_format=file_format))
+    assert str(caught.value.where).startswith("/dev/zero")
+
+
+def test_a_line_of_the_longest_size_is_read(monkeypatch: pytest.MonkeyPatch, read: Read) -> None:
+    line = json.dumps({"id": "a", "input": "x"}) + "\n"
+    monkeypatch.setattr(reading, "LONGEST_LINE", len(line))
+    assert len(read("cases.jsonl", line)) == 1
+    monkeypatch.setattr(reading, "LONGEST_LINE", len(line) - 1)
+    with pytest.raises(UsageError, match="the line has more than"):
+        read("cases.jsonl", line)

@@ -131,3 +131,11 @@ def test_an_unknown_provider_is_told_which_exist(value: Json, message: str) -> N
     with pytest.raises(UsageError, match=message) as caught:
         provider_spec(value, "--pairwise")
     assert "fake" in str(caught.value)
+
+
+def test_a_log_that_cannot_be_written_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    for log, why in (("none/calls.jsonl", "No such file"), ("folder", "Is a directory")):
+        with pytest.raises(UsageError, match=f"the log cannot be written: {why}") as caught:
+            asyncio.run(built(tmp_path, log=log).open())
+        assert log in str(caught.value.where)

@@ -49,7 +49,7 @@ def unusable(state: ExperimentState) -> str | None:
     if state.experiment.measured:
         return "measures commands and judges nothing"
     if state.status is not Status.FINISHED:
-        return f"is {state.status.value}"
+        return state.standing if state.died else f"is {state.status.value}"
     if state.totals.decided <= state.totals.causes.get(Cause.TASK, 0):
         return "never had an output judged"
     return None

@@ -231,6 +231,16 @@ class ExperimentState:
     finished_at: datetime | None
     alive: bool | None = None
 
+    @property
+    def died(self) -> bool:
+        """Whether it is called running, and the process that was at it is gone."""
+        return self.status is Status.RUNNING and self.alive is False
+
+    @property
+    def standing(self) -> str:
+        """Where it stands, in words."""
+        return "died (its process is gone)" if self.died else self.status.value
+
 
 @dataclass(frozen=True, slots=True)
 class GraderTotals:

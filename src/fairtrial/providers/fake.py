@@ -85,7 +85,21 @@ class FakeProvider(Provider):
         }
 
     async def open(self) -> None:
-        """Do nothing."""
+        """Make sure that the log can be written.
+
+        Raises:
+            UsageError: it cannot.
+        """
+        if self._log is None:
+            return
+        try:
+            self._log.open("a", encoding="utf-8").close()
+        except OSError as error:
+            raise UsageError(
+                f"the log cannot be written: {error.strerror}",
+                where=f"provider fake, option 'log': {self._log}",
+                fix="name a file in a folder that is there and may be written",
+            ) from None
 
     async def close(self) -> None:
         """Do nothing."""
@@ -137,8 +151,11 @@ class FakeProvider(Provider):
             "messages": [{"role": m.role, "text": m.text} for m in call.messages],
             "max_tokens": call.max_tokens,
         }
-        with self._log.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line) + "\n")
+        try:
+            with self._log.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line) + "\n")
+        except OSError as error:
+            raise ProviderError(f"the log cannot be written: {error.strerror}") from error
 
 
 def _rules(given: Any, folder: Path, where: str) -> Sequence[Mapping[str, Json]]:

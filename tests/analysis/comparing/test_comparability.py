@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from tests.analysis.comparing.conftest import EXACT, arm, cases, paired, side
 
+from fairtrial.analysis.comparing.comparability import comparability
 from fairtrial.analysis.comparing.compare import compare
 from fairtrial.model.comparison import Change, Comparison
 from fairtrial.model.experiment import Status
@@ -162,3 +164,10 @@ def test_empty_experiments_have_no_coverage() -> None:
     assert found.coverage.share is None
     assert found.coverage.lost_a is None
     assert found.smallest.effect is None
+
+
+def test_a_run_whose_process_is_gone_is_not_called_running() -> None:
+    gone = side("cand", status=Status.RUNNING, recorded=3)
+    gone = replace(gone, state=replace(gone.state, alive=False))
+    found = comparability(side("base"), gone, ROWS, force=False)
+    assert found.blocking[0].what.startswith("cand died (its process is gone): 3 of ")

@@ -39,6 +39,9 @@ def test_a_run_that_always_crashed_decides_nothing() -> None:
     found = compare(crashed, side("cand"), paired(arm(before), arm(after)))
     what = "no grader judged any output of base: its task failed in every trial"
     assert found.comparison.problems[0].what == what
+    assert found.comparison.sentence == (
+        f"No verdict on cand against base: {what}, so a gap says nothing about quality."
+    )
     for decision in (gate(found, RULES), margin(found, 0.1)):
         assert decision.outcome is Outcome.NO_VERDICT
         assert decision.reasons == (what,)

@@ -153,8 +153,9 @@ def _unfinished(side: Input) -> Problem:
     whole = f"finish it: fairtrial exp run --resume {experiment.id}"
     if experiment.regrade_of is not None:  # it runs no task, so there is nothing to resume
         whole = f"finish {experiment.regrade_of}, and regrade that"
+    stands = side.state.standing if side.state.died else f"is {side.state.status.value}"
     return Problem(
-        f"{side.label} is {side.state.status.value}: {totals.recorded:,} of "
+        f"{side.label} {stands}: {totals.recorded:,} of "
         f"{experiment.n_planned:,} trials are on record",
         fix=f"{whole}, or compare what there is with --force",
     )

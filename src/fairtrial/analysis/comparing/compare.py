@@ -91,7 +91,11 @@ def compare(
         matrix=pass_matrix(*pairs.sums(pairs.counted)),
         histogram=_histogram(cases),
     )
-    words = sentence(comparison, selected=checked.selection is not None)
+    words = sentence(
+        comparison,
+        selected=checked.selection is not None,
+        unjudged="; ".join(problem.what for problem in checked.unjudged) or None,
+    )
     return Compare(replace(comparison, sentence=words), pairs, cases, codes, checked)
 
 

@@ -72,6 +72,7 @@ class ComparisonReport:
             "schema": self.schema,
             "a": asdict(found.a),
             "b": asdict(found.b),
+            "open": f"fairtrial exp show {found.b.id} --case CASE_ID",
             "problems": [asdict(problem) for problem in found.problems],
             "counts": {change.value: count for change, count in found.counts.items()},
             "delta": delta_json(found.delta),

@@ -34,7 +34,11 @@ class ExperimentsReport(Informing):
         return {
             "schema": self.schema,
             "experiments": [
-                {**state_json(state), "vs_baseline": against_json(against)}
+                {
+                    **state_json(state),
+                    "alive": state.alive,
+                    "vs_baseline": against_json(against),
+                }
                 for state, against in zip(self.states, self.against, strict=True)
             ],
             "next": self.states[-1].experiment.id if self.more else None,

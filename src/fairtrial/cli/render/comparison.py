@@ -113,7 +113,8 @@ def _last_word(report: ComparisonReport, console: Console) -> None:
 
 def _verdict(report: ComparisonReport, console: Console) -> None:
     found = report.comparison
-    style = _STYLES.get(found.delta.verdict, "bold") if found.comparable else "bold yellow"
+    unsaid = found.sentence.startswith("No verdict")
+    style = "bold yellow" if unsaid else _STYLES.get(found.delta.verdict, "bold")
     if report.decision is None:
         line(console, found.sentence, style)
         return

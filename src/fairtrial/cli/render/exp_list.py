@@ -49,8 +49,7 @@ def _says_something(column: str, cells: Sequence[str]) -> bool:
 def _row(state: ExperimentState, against: AgainstBaseline) -> tuple[str, ...]:
     experiment, totals = state.experiment, state.totals
     share = totals.passed / totals.decided if totals.decided else None
-    stalled = state.status is Status.RUNNING and state.alive is False
-    status = "died" if stalled else state.status.value
+    status = "died" if state.died else state.status.value
     if state.status is not Status.FINISHED:
         status += f" {totals.recorded:,}/{experiment.n_planned:,}"
     return (

@@ -13,7 +13,7 @@ from fairtrial.app.reports.status import (
 )
 from fairtrial.cli.render.lines import line
 from fairtrial.cli.render.words import counted, duration, money, percent, reused, spent
-from fairtrial.model.experiment import ExperimentState, Status
+from fairtrial.model.experiment import ExperimentState
 
 
 def render(report: StatusReport, console: Console) -> None:
@@ -40,10 +40,8 @@ def _sweep(sweep: SweepStatus, console: Console) -> None:
 
 def _run(state: ExperimentState, console: Console) -> None:
     experiment, totals = state.experiment, state.totals
-    died = state.status is Status.RUNNING and state.alive is False
-    status = "died (its process is gone)" if died else state.status.value
     reason = f": {state.status_reason}" if state.status_reason else ""
-    line(console, f"{experiment.name}  {experiment.id}  {status}{reason}", "bold")
+    line(console, f"{experiment.name}  {experiment.id}  {state.standing}{reason}", "bold")
     share = totals.recorded / experiment.n_planned if experiment.n_planned else 0.0
     most = "at most " if experiment.may_run_fewer else ""
     passed = percent(totals.passed / totals.decided) if totals.decided else "–"

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 from fairtrial.interchange.dataset_files import delimited, json_array, jsonl
 from fairtrial.interchange.dataset_files.assembling import Assembler
@@ -22,6 +22,10 @@ from fairtrial.model.case import Case
 from fairtrial.model.errors import NotFoundError, UsageError
 
 _DELIMITERS = {Format.CSV: ",", Format.TSV: "\t"}
+LONGEST_LINE = 256 * 1024 * 1024
+"""Bytes of a line. What a path leads to, such as /dev/zero, may have no end."""
+LARGEST_WHOLE = 512 * 1024 * 1024
+"""Bytes of a JSON or YAML file, which are held as a whole."""
 
 
 def read_cases(
@@ -88,24 +92,46 @@ def _cases(
 def _records(stream: BinaryIO, path: Path, chosen: Format, columns: Columns) -> Iterator[Record]:
     source = str(path)
     if chosen is Format.JSONL:
-        return jsonl.read(stream, source)
+        return jsonl.read(_bounded(stream, source), source)
     if chosen is Format.JSON:
-        return json_array.read(stream.read(), source)
+        return json_array.read(_whole(stream, source), source)
     if chosen is Format.YAML:
         # PyYAML takes 20 ms to import; only who reads YAML pays.
         from fairtrial.interchange.dataset_files import yaml_documents  # noqa: PLC0415
 
-        return yaml_documents.read(stream.read(), source)
+        return yaml_documents.read(_whole(stream, source), source)
     return delimited.read(_lines(stream, path), source, _DELIMITERS[chosen], columns)
+
+
+def _whole(stream: BinaryIO, source: str) -> bytes:
+    data = stream.read(LARGEST_WHOLE + 1)
+    if len(data) > LARGEST_WHOLE:
+        raise UsageError(
+            f"the file has more than {LARGEST_WHOLE:,} bytes, and is held as a whole",
+            where=source,
+            fix="write it as JSONL, which is read line by line",
+        )
+    return data
+
+
+def _bounded(stream: TextIO | BinaryIO, source: str) -> Iterator[Any]:
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise UsageError(
+                f"the line has more than {LONGEST_LINE:,} bytes", where=f"{source}:{number}"
+            )
+        yield line
 
 
 def _lines(stream: BinaryIO, path: Path) -> Iterator[str]:
     with io.TextIOWrapper(stream, encoding="utf-8-sig", newline="") as text:
         try:
-            yield from text
+            yield from _bounded(text, str(path))
         except UnicodeDecodeError as error:
             # The decoder works on blocks and knows no lines; the file is read again to find it.
-            data = error.object if path == STDIN else path.read_bytes()
+            data = path.read_bytes() if path.is_file() else error.object
             raise _not_utf8(data, path) from None
 
 
