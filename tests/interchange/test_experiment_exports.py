@@ -235,7 +235,8 @@ class TestJsonl:
         assert list(lines[1]) == [
             "case_id", "condition", "arm", "trial", "verdict", "cause", "reason", "score",
             "scores", "output", "started_at", "duration_s", "cost_usd", "grading_cost_usd",
-            "tokens", "reused", "metrics", "spans", "process", "tries", "seed", "at_fault",
+            "tokens", "reused", "replay", "metrics", "spans", "process", "tries", "seed",
+            "at_fault", "attempts", "reruns", "copied",
         ]  # fmt: skip
         assert lines[0]["scores"] == [
             {
