@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairtrial.ports import AnswerCache, CallStore, LogbookStore, SettingsStore, SweepStore
+from fairtrial.ports.sessions import SessionStore
 from fairtrial.store.opening import Store, open_store
 from fairtrial.testing.store.answers import AnswerCacheContract, Moment
 from fairtrial.testing.store.calls import CallStoreContract
@@ -15,6 +16,7 @@ from fairtrial.testing.store.datasets import DatasetStoreContract
 from fairtrial.testing.store.experiments import ExperimentStoreContract
 from fairtrial.testing.store.facts import NOON
 from fairtrial.testing.store.pairing import PairedRowsContract
+from fairtrial.testing.store.sessions import SessionStoreContract
 from fairtrial.testing.store.settings import SettingsStoreContract
 from fairtrial.testing.store.timelines import LogbookStoreContract, SweepStoreContract
 
@@ -73,3 +75,10 @@ class TestSqliteLogbooks(LogbookStoreContract):
     def logbooks(self, tmp_path: Path) -> Iterator[LogbookStore]:
         with open_store(tmp_path, clock=lambda: NOON) as store:
             yield store.logbooks
+
+
+class TestSqliteSessions(SessionStoreContract):
+    @pytest.fixture
+    def sessions(self, tmp_path: Path) -> Iterator[SessionStore]:
+        with open_store(tmp_path, clock=lambda: NOON) as store:
+            yield store.sessions
