@@ -62,6 +62,30 @@ def test_the_floor_is_kept_for_what_was_run(fairtrial: Command, spec: str) -> No
         bench.close()
 
 
+def test_the_floor_is_that_of_the_graders_file(
+    fairtrial: Command, numbers: str, folder: Path
+) -> None:
+    (folder / "grade.sh").write_text("exit 0\n")
+    spec = {
+        "dataset": numbers,
+        "task": {"kind": "command", "command": "cat"},
+        "graders": [{"kind": "command", "command": ["sh", "grade.sh"]}],
+    }
+    (folder / "spec.json").write_text(json.dumps(spec))
+    fairtrial("exp", "aa", "spec.json")
+    fairtrial("exp", "run", "spec.json", "--name", "same")
+    assert "exp aa" in fairtrial("exp", "run", "spec.json", "--dry-run").out.replace("\n", " ")
+    (folder / "grade.sh").write_text("exit 1\n")
+    assert "exp aa" not in fairtrial("exp", "run", "spec.json", "--dry-run").out
+    for name in ("edited", "again"):
+        fairtrial("exp", "run", "spec.json", "--name", name)
+    floors = [
+        fairtrial("exp", "compare", *names, "--json").json["noise_floor"] is not None
+        for names in (("same", "edited"), ("edited", "again"))
+    ]
+    assert floors == [True, False]
+
+
 def test_a_plan_of_the_same_configuration_uses_the_floor_and_says_so(
     fairtrial: Command, spec: str
 ) -> None:

@@ -211,3 +211,21 @@ def test_a_grader_that_is_not_there_is_refused_before_anything_runs(
     assert "grader strict" in done.err
     assert not (folder / "ran").exists()
     assert fairtrial("exp", "list", "--json").json["experiments"] == []
+
+
+def test_a_resume_does_not_mix_two_versions_of_a_graders_file(
+    fairtrial: Command, numbers: str, folder: Path
+) -> None:
+    (folder / "grade.sh").write_text("exit 0\n")
+    grader = json.dumps({"kind": "command", "command": ["sh", "grade.sh"], "name": "strict"})
+    task = json.dumps({"kind": "http", "url": "http://127.0.0.1:1"})
+    words = ("-d", numbers, "--task", task, "-g", grader, "--retries", "0")
+    fairtrial("exp", "run", *words, "--stop-after-infra", "2", "--name", "half")
+    (folder / "grade.sh").write_text("exit 1\n")
+    for resume in (("--resume", "half"), (*words, "--resume")):
+        refused = fairtrial("exp", "run", *resume)
+        assert refused.code == 64
+        assert "the file of grader strict was edited since exp_" in refused.err
+        assert "fairtrial exp regrade exp_" in refused.err
+    (folder / "grade.sh").write_text("exit 0\n")
+    assert fairtrial("exp", "run", "--resume", "half", "--stop-after-infra", "0").code == 4

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm, experiment_and_arm, find_arm
 from fairtrial.app.exp_run import run_arms
-from fairtrial.app.noise_floors import config_key, keep_noise_floor
+from fairtrial.app.noise_floors import keep_noise_floor
 from fairtrial.app.picturing import checked_plot, pictured
 from fairtrial.app.reports.aa import AaReport
 from fairtrial.app.reports.accompanied import AccompaniedReport
@@ -179,7 +179,7 @@ def _measure(
         return AaReport(states, report, None, "no grader judged any output")
     ids = tuple(state.experiment.id for state in states)
     stored = StoredFloor(floor, ids, bench.clock.now())
-    keep_noise_floor(bench, config_key(first.experiment, first.arm), stored)
+    keep_noise_floor(bench, first, stored)
     return AaReport(states, report, floor, None)
 
 

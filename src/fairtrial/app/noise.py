@@ -10,7 +10,7 @@ from fairtrial.analysis.planned_size import (
     noise_of,
 )
 from fairtrial.app.bench import Bench
-from fairtrial.app.noise_floors import config_key, key_of, noise_floor_of
+from fairtrial.app.noise_floors import config_key, floor_of_plan, noise_floor_of
 from fairtrial.app.reports.plan import SmallestEffect
 from fairtrial.app.reports.power import Noise
 from fairtrial.engine.plan import Plan
@@ -71,9 +71,7 @@ def smallest_effect_of(bench: Bench, plan: Plan) -> SmallestEffect:
 
 
 def _measured_floor(bench: Bench, plan: Plan) -> Noise | None:
-    graders = [grader.content() for grader in plan.graders]
-    task = plan.arms[-1].task.content()
-    kept = noise_floor_of(bench, key_of(plan.dataset.dataset, task, graders))
+    kept = floor_of_plan(bench, plan)
     return None if kept is None else _floor(kept)
 
 

@@ -8,6 +8,7 @@ from operator import attrgetter
 from pathlib import Path
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.edited_graders import refuse_edited_graders
 from fairtrial.app.matrix_options import Matrix
 from fairtrial.app.planning import base_dir, plan_of, plan_of_stored
 from fairtrial.app.recording_options import Recording
@@ -61,6 +62,8 @@ def intent_of(bench: Bench, request: Request, arms: Sequence[str]) -> Intent:
             fix=f"resume it as it was: fairtrial exp run --resume {experiment.id}",
         )
     stored = plan_of_stored(bench, experiment, request)
+    if state.status is not Status.FINISHED or request.retry_errors:
+        refuse_edited_graders(experiment, stored)
     return Intent(
         stored,
         Path(experiment.spec["base_dir"]),
