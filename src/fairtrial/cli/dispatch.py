@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import traceback
 from contextlib import nullcontext, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,6 +88,11 @@ def _run(verb: Verb, words: list[str]) -> int:
             from fairtrial.cli.serving import served  # noqa: PLC0415  # only for what serves
 
             return served(verb, bench, request, as_json=arguments.json)
+        if getattr(getattr(request, "watching", None), "watching", False):
+            from fairtrial.cli.watching import watched_runs  # noqa: PLC0415  # rarely asked
+
+            build = partial(build_request, verb.request(), arguments.given, bench.cwd)
+            return watched_runs(bench, request, build, as_json=arguments.json)
         report = _watched(verb, bench, request)
         with suppress(BrokenPipeError):  # the reader left, and yet what was decided is decided
             show(verb, report, as_json=arguments.json)

@@ -7,7 +7,7 @@ import inspect
 import operator
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -40,6 +40,23 @@ def load_function(name: str, base_dir: Path, where: str) -> UserFunction:
     importlib.invalidate_caches()
     module = _import(match["module"], folders, where)
     return UserFunction.of(_function_in(module, match["function"], where))
+
+
+def forget_modules(folders: Iterable[Path]) -> None:
+    """Let modules in some folders be read anew when they are next imported; installed ones stay.
+
+    A module that was edited within a second of its last reading would else come from its compiled
+    file, so none is written from then on.
+    """
+    sys.dont_write_bytecode = True
+    places = [folder.resolve() for folder in folders]
+    for name, module in list(sys.modules.items()):
+        file = getattr(module, "__file__", None)
+        if file is None or name.split(".")[0] in ("fairtrial", "__main__"):
+            continue
+        path = Path(file)
+        if "site-packages" not in path.parts and any(map(path.is_relative_to, places)):
+            del sys.modules[name]
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:

@@ -98,6 +98,17 @@ class Design:
 
 
 @dataclass(frozen=True, slots=True)
+class Watching:
+    """Run again whenever something changes."""
+
+    watching: bool = option(default=False, flag="--watch")
+    """Run again whenever the spec, a file of the task or a --watch-path changes, and grade the
+    stored outputs again where only graders did; Enter runs again, q quits"""
+    watch: tuple[str, ...] = option((), flag="--watch-path", metavar="GLOB")
+    """With --watch: further files whose change runs the task again, e.g. 'prompts/**/*.md'"""
+
+
+@dataclass(frozen=True, slots=True)
 class Setup:
     """What is run, and how; every verb that runs trials of a task takes it."""
 
@@ -151,6 +162,7 @@ class Request(Setup):
     series: Name | None = option(None, metavar="NAME")
     """Tag the experiment as the next round of an improvement loop, and say whether the loop should
     stop (see `exp plateau`)"""
+    watching: Watching = group(Watching)
     session: bool = option(default=True)
     """In an open session (see `exp session`), add the run to its timeline and say what changed
     since the run before"""
@@ -170,5 +182,6 @@ EXAMPLES = (
     "fairtrial exp run matrix.yaml --plan",
     "fairtrial exp run spec.yaml --record --name before",
     "fairtrial exp run changed.yaml --replay before",
+    "fairtrial exp run spec.yaml --watch",
     "fairtrial exp run spec.yaml --resume",
 )
