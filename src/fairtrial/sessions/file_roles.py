@@ -25,7 +25,7 @@ _TEST_CONFIG: Final = re.compile(
 )
 _TEST: Final = re.compile(
     r"(?:^|/)(?:tests?|__tests__|specs?|e2e)/|(?:^|/)test_[^/]*\.\w+$"
-    r"|[^/]+(?:_test|_tests|_spec|\.test|\.spec|-test|-spec)\.\w+$|[^/]*[a-z\d](?:Test|Tests|Spec)\.\w+$"
+    r"|[^/]+(?:_test|_tests|_spec|\.test|\.spec|-test|-spec)\.\w+$|[^/]*[A-Za-z\d](?:Test|Tests|Spec)\.\w+$"
 )
 _DOCS: Final = re.compile(
     r"\.(?:md|mdx|rst|txt|adoc|org|tex|png|jpe?g|gif|svg|ico|webp|pdf|log|out|csv|tsv)$"

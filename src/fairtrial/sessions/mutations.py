@@ -30,7 +30,7 @@ _PATCH_KINDS: Final = {
     "Update": ChangeKind.UPDATE,
     "Delete": ChangeKind.DELETE,
 }
-_SED: Final = re.compile(r"[\d,$/]*[sydcaip]\W")
+_SED: Final = re.compile(r"[\d,$]*(?:[sy][/|#@,!]|/.*/\w|\d[dpq]$)")
 _SCRIPTS: Final = re.compile(r"(?:python|pypy)[\d.]*|node|ruby|perl|deno|bun")
 _ELSEWHERE: Final = ("/tmp/", "/var/tmp/", "/dev/", "/proc/", "/private/tmp/", "/var/folders/")  # noqa: S108  # paths that are read, not used
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")

@@ -55,6 +55,7 @@ class _Taken:
     prompts: list[str] = field(default_factory=list)
     searched: int = 0
     size: int = 0
+    whole: list[SessionEvent] | None = None
 
     def take(self, events: Iterable[SessionEvent], size: int) -> None:
         """Take the events of a line of so many bytes."""
@@ -76,6 +77,7 @@ class _Taken:
 
     def pack(self) -> None:
         """Pack what is not packed yet."""
+        self.whole = None if self.chunks else self.events
         if self.events:
             self.chunks.append(self.ways.pack(self.events))
         self.events, self.size = [], 0
@@ -106,8 +108,8 @@ def continues(found: FoundFile, mark: FileMark, version: int) -> bool:
 
 def read_file(
     reader: SessionReader, found: FoundFile, ways: Ways, before: tuple[FileMark, bytes] | None
-) -> FileReading:
-    """Return what a file, or its new part, brings.
+) -> tuple[FileReading, Sequence[SessionEvent] | None]:
+    """Return what a file, or its new part, brings, and the events in it unless they are many.
 
     Args:
         reader: The reader of its agent.
@@ -129,7 +131,7 @@ def read_file(
     offset = _fed(transcript, path, offset, taken)
     taken.pack()
     facts = transcript.facts()
-    return FileReading(
+    reading = FileReading(
         mark=FileMark(
             path=found.path,
             inode=found.inode,
@@ -147,6 +149,7 @@ def read_file(
         repo=ways.repositories.around(facts.cwd),
         anew=before is None,
     )
+    return reading, taken.whole
 
 
 def _fed(transcript: Transcript, path: Path, offset: int, taken: _Taken) -> int:

@@ -33,7 +33,11 @@ def call_key(call: Call) -> bytes:
         return f"{call.tool}\0{_SPACE.sub(' ', call.command).strip()}".encode("utf-8", "replace")
     if isinstance(call.input, str):
         return f"{call.tool}\0{call.input}".encode("utf-8", "replace")
-    return call.tool.encode("utf-8", "replace") + b"\0" + _JSON.encode(call.input)
+    tool = call.tool.encode("utf-8", "replace")
+    try:
+        return tool + b"\0" + _JSON.encode(call.input)
+    except UnicodeEncodeError:  # half a surrogate pair
+        return tool + b"\0" + repr(call.input).encode("utf-8", "replace")
 
 
 _JSON: Final = msgspec.json.Encoder(order="sorted")

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
 
+from fairtrial.analysis.session_events import in_order
 from fairtrial.model.errors import NotFoundError
 from fairtrial.model.flag import Flag
-from fairtrial.model.session import SessionEvent
+from fairtrial.model.session import Session, SessionEvent
 from fairtrial.ports.sessions import (
     FileMark,
     FileReading,
@@ -21,6 +22,7 @@ from fairtrial.sessions.reading import Ways, continues, read_file
 
 _FILES_AT_ONCE: Final = 64
 _BYTES_AT_ONCE: Final = 32 * 1024 * 1024
+_HELD_AT_ONCE: Final = 32 * 1024 * 1024
 _LARGE: Final = 128 * 1024 * 1024
 """Bytes of events of a session beyond which rules see them with their long texts cut."""
 
@@ -42,6 +44,26 @@ class Outcome:
     bytes: int = 0
     sessions: list[str] = field(default_factory=list)
     troubles: list[str] = field(default_factory=list)
+
+
+@dataclass
+class _Batch:
+    """Readings that are saved together, and the events of files that were read from their start."""
+
+    readings: list[FileReading] = field(default_factory=list)
+    events: dict[str, Sequence[SessionEvent]] = field(default_factory=dict)
+    packed: int = 0
+    held: int = 0
+
+    def add(self, reading: FileReading, events: Sequence[SessionEvent] | None) -> None:
+        self.readings.append(reading)
+        self.packed += sum(len(chunk.data) for chunk in reading.chunks)
+        if reading.anew and events is not None and self.held < _HELD_AT_ONCE:
+            self.held += sum(chunk.size for chunk in reading.chunks)
+            self.events[reading.mark.path] = events
+
+    def is_full(self) -> bool:
+        return len(self.readings) >= _FILES_AT_ONCE or self.packed > _BYTES_AT_ONCE
 
 
 class Syncer:
@@ -75,26 +97,26 @@ class Syncer:
         """
         outcome = Outcome()
         marks = self._store.marks() if files and not anew else {}
-        batch: list[FileReading] = []
-        size = 0
+        batch = _Batch()
         for place, file in enumerate(files, 1):
             reading = self._read(file, marks.get(file.found.path), outcome)
             if reading is not None:
-                batch.append(reading)
-                size += sum(len(chunk.data) for chunk in reading.chunks)
-            if len(batch) >= _FILES_AT_ONCE or size > _BYTES_AT_ONCE:
+                batch.add(*reading)
+            if batch.is_full():
                 self._save(batch, outcome)
-                batch, size = [], 0
+                batch = _Batch()
                 progress(place, len(files))
         self._save(batch, outcome)
         progress(len(files), len(files))
         outcome.sessions = list(dict.fromkeys(outcome.sessions))
         return outcome
 
-    def _read(self, file: NewFile, mark: FileMark | None, outcome: Outcome) -> FileReading | None:
+    def _read(
+        self, file: NewFile, mark: FileMark | None, outcome: Outcome
+    ) -> tuple[FileReading, Sequence[SessionEvent] | None] | None:
         try:
             before = self._before(file, mark)
-            reading = read_file(file.reader, file.found, self._ways, before)
+            reading, events = read_file(file.reader, file.found, self._ways, before)
         except OSError as error:
             outcome.troubles.append(f"{file.found.path}: {error.strerror or error}")
             return None
@@ -103,7 +125,7 @@ class Syncer:
         if not reading.facts.native_id:
             # Nothing in it tells whose it is; it is looked at again when it changes.
             return None
-        return reading
+        return reading, events
 
     def _before(self, file: NewFile, mark: FileMark | None) -> tuple[FileMark, bytes] | None:
         if mark is None or not continues(file.found, mark, file.reader.version):
@@ -113,35 +135,49 @@ class Syncer:
         except NotFoundError:
             return None
 
-    def _save(self, batch: Sequence[FileReading], outcome: Outcome) -> None:
-        if not batch:
+    def _save(self, batch: _Batch, outcome: Outcome) -> None:
+        if not batch.readings:
             return
-        saved = self._store.save(batch)
+        saved = self._store.save(batch.readings)
         outcome.sessions += saved
-        self.flag(saved, outcome)
+        self._flag(saved, outcome, batch.events)
 
     def flag(self, sessions: Sequence[str], outcome: Outcome) -> None:
         """Let the rules look at sessions, and keep what they find."""
+        self._flag(sessions, outcome, {})
+
+    def _flag(
+        self,
+        sessions: Sequence[str],
+        outcome: Outcome,
+        just_read: Mapping[str, Sequence[SessionEvent]],
+    ) -> None:
         if not self._rules or not sessions:
             return
         sizes = self._store.sizes(sessions)
         now = self._now()
         flags: dict[str, list[Flag]] = {}
-        for session_id in sessions:
-            large = sizes.get(session_id, 0) > _LARGE
-            events = self._store.events(session_id, brief=large)
-            flags[session_id] = self._flags(session_id, events, now, outcome)
+        for found in self._store.many(sessions):
+            session = found.session
+            events = None
+            if len(session.files) == 1:  # else other files hold events of it too
+                events = just_read.get(session.files[0])
+            if events is None:
+                large = sizes.get(session.id, 0) > _LARGE
+                events = self._store.events(session.id, brief=large)
+            else:
+                events = in_order([events])
+            flags[session.id] = self._flags(session, events, now, outcome)
         self._store.flag(flags)
 
     def _flags(
-        self, session_id: str, events: Sequence[SessionEvent], now: datetime, outcome: Outcome
+        self, session: Session, events: Sequence[SessionEvent], now: datetime, outcome: Outcome
     ) -> list[Flag]:
-        session = self._store.find(session_id).session
         found: list[Flag] = []
         for rule in self._rules:
             try:
                 found += rule.check(session, events, now)
             except Exception as error:  # noqa: BLE001  # a user's rule may fail in any way
-                trouble = f"the flag rule {rule.name} failed at {session_id}: {error!r}"
+                trouble = f"the flag rule {rule.name} failed at {session.id}: {error!r}"
                 outcome.troubles.append(trouble)
         return found
