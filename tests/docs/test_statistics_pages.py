@@ -48,7 +48,7 @@ def test_the_reference_lists_every_module() -> None:
     listed = {module for modules in writer.SECTIONS.values() for module in modules}
     source = DOCS.parent / "src" / "fairtrial"
     tools = {"arrays", "checks", "errors", "roots", "lattice", "trials", "chi", "normal_array"}
-    tools |= {"interval", "result", "counts", "cases", "__init__"}
+    tools |= {"interval", "result", "counts", "cases", "walsh", "distinct", "__init__"}
     present = {
         ".".join(path.relative_to(source).with_suffix("").parts)
         for path in (source / "stats").rglob("*.py")
