@@ -138,7 +138,12 @@ def test_values_from_files_with_commas_and_as_json(
     record()
     (folder / "prompt.md").write_text("Be rude.\nAnd, if you can, brief.", encoding="utf-8")
     before = len(server.calls)
-    words = ("--vary", "system=@prompt.md", "--vary", "thinking.budget_tokens=2000")
+    words: tuple[str, ...] = (
+        "--vary",
+        "system=@prompt.md",
+        "--vary",
+        "thinking.budget_tokens=2000",
+    )
     words += ("--vary", "temperature=0.5,1", "--vary", "metadata.user_id=a\\,b")
     done = fairtrial("exp", "replay", "latest#2", *words, "--n", "1", "--json")
     assert done.code in (0, 2), done.err

@@ -166,6 +166,15 @@ class TestReplay:
         case = fairtrial("exp", "show", "rep", "--case", "c0000").out
         assert "2 of 3 recorded calls served, live from call 3: system differs" in case
 
+    def test_an_edited_file_is_no_recorded_configuration(self, run: Command, folder: Path) -> None:
+        run(agent("plain"), "--record", "--name", "rec")
+        same = run(agent("plain"), "--replay", "rec")
+        assert "both arms run the recorded task" in same.err
+        path = folder / "plain_agent.py"
+        path.write_text(path.read_text().replace("Be brief.", "Be long."), encoding="utf-8")
+        edited = run(agent("plain"), "--replay", "rec")
+        assert "was edited since" in edited.err
+
     def test_until(self, run: Command, server: ModelServer) -> None:
         run(agent("plain"), "--record", "--name", "rec")
         before = len(server.calls)
@@ -388,7 +397,10 @@ def test_a_recording_of_another_dataset_is_refused(
 
 @pytest.mark.usefixtures("run")
 def test_two_addresses_of_one_api_are_refused(fairtrial: Command) -> None:
-    arms = ("--arm", f"a={agent('plain', OPENAI_BASE_URL='http://127.0.0.1:1/v1')}")
+    arms: tuple[str, ...] = (
+        "--arm",
+        f"a={agent('plain', OPENAI_BASE_URL='http://127.0.0.1:1/v1')}",
+    )
     arms += ("--arm", f"b={agent('plain', OPENAI_BASE_URL='http://127.0.0.1:2/v1')}")
     done = fairtrial("exp", "run", "-d", "d", *arms, *ANY, "--record")
     assert (done.code, "two addresses of one API" in done.err) == (64, True)

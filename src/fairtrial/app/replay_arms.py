@@ -10,8 +10,10 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import find_arm
 from fairtrial.app.requests.exp_run import Request
 from fairtrial.app.settling import tell
+from fairtrial.app.task_scripts import task_script_digests
 from fairtrial.engine.plan import Arm
 from fairtrial.model.errors import UsageError
+from fairtrial.model.experiment import Experiment
 from fairtrial.model.json import Json
 from fairtrial.model.recorded_call import CallQuery
 from fairtrial.model.task import TaskSpec
@@ -19,6 +21,10 @@ from fairtrial.tasks.registry import task_spec
 
 CONTROL, CANDIDATE = "control", "candidate"
 CONTINUATION = "continuation"
+EDITED = (
+    "the file of the recorded task was edited since, so the control runs it as it is now; keep "
+    "both versions, as two files, for a control that runs what was recorded"
+)
 
 
 class Control(NamedTuple):
@@ -97,12 +103,26 @@ def control_of(bench: Bench, request: Request, calls: dict[str, Json], task: Arm
     experiment = bench.store.experiments.find(replay["experiment"]).experiment
     recorded = task_spec(experiment.spec["arms"][replay["arm"]], f"task of {experiment.id}")
     calls["folder"] = experiment.spec["base_dir"]
-    if recorded == task.task:
+    folder = Path(experiment.spec["base_dir"])
+    _tell_limits(bench, (experiment, replay["arm"]), Arm(CONTROL, recorded), task, folder)
+    return Control(recorded, folder)
+
+
+def _tell_limits(
+    bench: Bench, source: tuple[Experiment, str], control: Arm, task: Arm, folder: Path
+) -> None:
+    """Tell why the control is not what was recorded: a file that its spec names was edited."""
+    experiment, arm = source
+    then = experiment.spec.get("task_scripts", {}).get(arm)
+    now = task_script_digests([control], folder).get(control.name)
+    if then is not None and then != now:
         tell(
             bench,
-            ["both arms run the recorded task: a change outside of its spec is in both of them"],
+            [EDITED],
         )
-    return Control(recorded, Path(experiment.spec["base_dir"]))
+    elif control.task == task.task:
+        note = "both arms run the recorded task: a change outside of its spec is in both of them"
+        tell(bench, [note])
 
 
 def refuse_no_control(request: Request) -> None:
