@@ -94,6 +94,18 @@ def test_constant_ratings_leave_kappa_undefined_and_agreement_full() -> None:
     assert krippendorff_alpha([[1, None], [None, 2]]).reason == "no case has two ratings"
 
 
+@pytest.mark.parametrize(
+    "table", [[[8, 0], [9, 0]], [[1, 0], [2, 0]], [[7, 3, 0], [0, 0, 0], [0, 0, 0]]]
+)
+def test_a_rater_who_always_says_the_same_leaves_no_interval(table: list[list[int]]) -> None:
+    """Kappa is then 0 whatever the other one says: that is no certainty that it is 0."""
+    found = cohen_kappa_of_table(table)
+    assert found.estimate == pytest.approx(0.0, abs=1e-12)
+    assert found.interval is None
+    assert found.se == 0.0
+    assert found.reason
+
+
 def test_perfect_agreement_is_one_without_an_interval() -> None:
     found = cohen_kappa([1, 0, 1], [1, 0, 1])
     assert found.estimate == 1.0

@@ -53,6 +53,7 @@ class Agreement:
         )
 
 
+_ROUNDING = 1e-12
 _CONSTANT = "every rating is the same, so chance alone explains the agreement"
 
 
@@ -104,7 +105,9 @@ def cohen_kappa_of_table(table: npt.ArrayLike, *, level: float = 0.95) -> Agreem
     if expected >= 1.0 - 1e-12:
         return _undefined("cohen kappa", int(n), 2, level, _CONSTANT, observed)
     kappa = (observed - expected) / (1.0 - expected)
-    se = math.sqrt(max(0.0, _kappa_variance(p, kappa, expected)) / n)
+    variance = _kappa_variance(p, kappa, expected)
+    # It is a difference of numbers near 1: what rounding leaves of a zero is no spread.
+    se = math.sqrt(variance / n) if variance > _ROUNDING else 0.0
     half = normal_quantile(0.5 + 0.5 * level) * se
     interval = Interval("cohen kappa", level, kappa - half, kappa + half) if se > 0.0 else None
     agree = "perfect agreement leaves" if observed == 1.0 else "these ratings leave"
