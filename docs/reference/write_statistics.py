@@ -42,7 +42,12 @@ SECTIONS: dict[str, tuple[str, ...]] = {
         "stats.sequential.design",
         "stats.sequential.inference",
     ),
-    "Plateau": ("analysis.plateau", "stats.edetector.detector", "stats.edetector.bets"),
+    "Plateau": (
+        "analysis.plateau",
+        "analysis.loop_rounds",
+        "stats.edetector.detector",
+        "stats.edetector.bets",
+    ),
     "Judges and labels": (
         "analysis.label_correction",
         "stats.ppi.mean",
@@ -56,11 +61,17 @@ SECTIONS: dict[str, tuple[str, ...]] = {
     ),
     "Margins": ("analysis.noninferiority", "stats.noninferiority"),
     "Noise and planning": ("analysis.noise", "stats.variance", "stats.flip_rate", "stats.power"),
-    "Races": ("analysis.sweep", "stats.halving"),
+    "Races": ("analysis.sweep", "analysis.comparing.guarding", "stats.halving"),
     "Measured quantities": ("analysis.measured", "stats.log_ratio"),
     "Several tries": ("analysis.pass_metrics", "stats.passk", "stats.adaptive"),
     "Selection": ("stats.selection",),
-    "Several comparisons": ("analysis.arms", "stats.multiplicity", "stats.dunnett"),
+    "Several comparisons": (
+        "analysis.arms",
+        "stats.multiplicity",
+        "stats.dunnett",
+        "analysis.tried",
+        "stats.best_of",
+    ),
     "Tails": ("stats.tails",),
 }
 

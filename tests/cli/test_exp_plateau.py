@@ -52,7 +52,7 @@ def test_a_dead_loop_stops_with_3_and_says_what_ships(
     assert done.code == ExitCode.STOP
     assert "Version to ship: v1" in done.out
     assert "+15.0 points over the baseline" in done.out
-    assert "Stop the loop" in done.out
+    assert "Stop: the evidence that rounds gain less than 5 points" in done.out
     assert "dropped" in done.out
     told = fairtrial("exp", "plateau", "--series", "loop", "--plot", "loop.svg", "--json").json
     evidence = [one["evidence"] for one in told["rounds"]]

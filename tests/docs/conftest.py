@@ -59,7 +59,7 @@ def blocks(document: str) -> list[Block]:
 
 
 _PLACEHOLDERS = (
-    (r"(exp|call|proxy)_[0-9A-Z]{6,26}", r"\1_ID"),
+    (r"(exp|call|proxy|log)_[0-9A-Z]{6,26}", r"\1_ID"),
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
     (r"^\d\d:\d\d:\d\d\b", "TIME"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", "DATE"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import json
 import re
@@ -12,9 +13,14 @@ from typing import Any
 import pytest
 from tests.docs.conftest import ROOT, Terminal
 
+from fairtrial.app.bench import bench_here
+from fairtrial.app.requests.exp_run import Request
+from fairtrial.app.spec_files import build_request
 from fairtrial.app.verbs import VERBS
 from fairtrial.cli.main import main
+from fairtrial.cli.watching import Wake, watched_runs
 from fairtrial.model.call import ToolUse
+from fairtrial.model.errors import UsageError
 from fairtrial.testing.model_server import ModelServer, ScriptedAnswer
 
 PAGE = (ROOT / "docs" / "reference" / "json.md").read_text(encoding="utf-8")
@@ -86,6 +92,10 @@ luck = "lucky" if case["trial"] == 1 else "unlucky"
 print(json.dumps({"output": luck, "cost_usd": 0.1, "tokens": {"input": 1},
                   "metrics": {"steps": 2}, "spans": [{"name": "look"}]}))
 """
+SWEEPING = """
+def answer(n, solves):
+    return str(n) if isinstance(n, dict) or n < solves else "wrong"
+"""
 SPEC: Mapping[str, Any] = {
     "dataset": "d",
     "task": {"kind": "command", "command": ["python3", "agent.py"], "envelope": True},
@@ -96,6 +106,7 @@ SPEC: Mapping[str, Any] = {
 COMMANDS = (
     "dataset add d a.jsonl",
     "dataset add d b.jsonl",
+    "dataset add swept swept.jsonl",
     "dataset list",
     "dataset list d",
     "dataset show d",
@@ -129,6 +140,17 @@ COMMANDS = (
     "exp aa spec.json --name twice",
     "exp aa d again",
     "exp compare d again",
+    "exp run spec.json --series loop",
+    "exp run spec.json --series loop --name next",
+    "exp plateau --series loop",
+    "exp plateau d again next --gate chain",
+    "exp session new --name one",
+    "exp session note idea",
+    "exp run spec.json",
+    "exp run spec.json",
+    "exp session summary",
+    "exp sweep low.json high.json -d swept -g exact --guard d --seed 1",
+    "exp status",
     "exp aa down.json --name nothing",
     "exp baseline set d",
     "exp baseline show again",
@@ -222,6 +244,13 @@ def prepare(terminal: Terminal) -> None:
         "tags": ["t"],
         "split": "test",
     }
+    swept = [{"id": f"s{n}", "input": n, "expected": str(n)} for n in range(30)]
+    terminal.write("swept.jsonl", "\n".join(json.dumps(case) for case in swept))
+    for name, solves in (("low", 5), ("high", 30)):
+        arguments = {"solves": solves}
+        task = {"kind": "python", "function": "sweeping:answer", "arguments": arguments}
+        terminal.write(f"{name}.json", json.dumps(task))
+    terminal.write("sweeping.py", SWEEPING)
     crash = {"id": "crash", "input": {}, "metadata": {"why": 1}}
     for name, cases in {"a": [flaky], "b": [{**flaky, "input": 2}, crash]}.items():
         terminal.write(f"{name}.jsonl", "\n".join(json.dumps(case) for case in cases))
@@ -256,6 +285,30 @@ def answers(command: str) -> Sequence[Any]:
     return [json.loads(out.getvalue())]
 
 
+class Once:
+    """A source of a watch that quits before it waits."""
+
+    def wait(self, _folders: object) -> Wake:
+        return Wake.QUIT
+
+    def close(self) -> None:
+        """There is nothing to end."""
+
+
+def watched(terminal: Terminal) -> Sequence[Any]:
+    """Return what `exp run --watch` prints with `--json` for a run, and for a spec that is none."""
+    build = functools.partial(build_request, Request, {"spec": "spec.json"}, terminal.folder)
+    out = io.StringIO()
+    for made in (build, _refuse):
+        with contextlib.redirect_stdout(out), contextlib.closing(bench_here()) as bench:
+            watched_runs(bench, build(), made, as_json=True, source=Once())
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def _refuse() -> Request:
+    raise UsageError("half written")
+
+
 def test_every_key_that_is_printed_is_described_and_the_other_way_round(
     terminal: Terminal,
 ) -> None:
@@ -270,6 +323,9 @@ def test_every_key_that_is_printed_is_described_and_the_other_way_round(
                 seen.add(answer["schema"])
                 assert next(iter(answer)) == "schema"
                 assert list(problems(answer, f"<{answer['schema']}>", command)) == []
+        for answer in watched(terminal):
+            seen.add(answer["schema"])
+            assert list(problems(answer, f"<{answer['schema']}>", "exp run --watch")) == []
     assert seen == {title for title in OBJECTS if "/" in title}
 
 

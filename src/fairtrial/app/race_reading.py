@@ -38,6 +38,7 @@ def race_reading(design: Halving, _outcomes: Outcomes) -> DesignReading:
     many = len(design.plan.arms)
     won = "the start itself won" if winner == start else f"{winner} won"
     rate = facts["winner_rate"]
+    counted = "1 round" if len(rounds) == 1 else f"{len(rounds)} rounds"
     scored = "" if rate is None else f" with {100 * rate:.1f}% ({FLATTERED})"
-    line = f"Of {many} configurations, {won} the race over {len(rounds)} rounds{scored}."
+    line = f"Of {many} configurations, {won} the race over {counted}{scored}."
     return DesignReading("halving", (line,), facts)

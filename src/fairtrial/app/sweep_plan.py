@@ -32,6 +32,8 @@ PRIOR = "prior"
 TRAIN, TEST = "train", "test"
 HELD_OUT_SHARE = 0.3
 TAU, WEIGHT = 0.1, 2.0
+GUARD_TRIALS = 3
+"""Trials a case of a guard, at least: what breaks by luck alone can only then be told apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +170,7 @@ def plan_of_phase(bench: Bench, plan: SweepPlan, phase: Phase, arms: Sequence[Ar
         cases=tuple(outlines[position] for position in phase.positions),
         arms=tuple(arms),
         graders=plan.graders,
-        trials=plan.trials,
+        trials=max(plan.trials, GUARD_TRIALS) if phase.role == GUARD else plan.trials,
         seed=plan.seed,
         policy=plan.policy,
         design=plan.design() if phase.role == RACE else {},

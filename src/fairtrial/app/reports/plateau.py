@@ -63,13 +63,14 @@ class PlateauReport:
         which = "" if ship is None else f"; ship {ship.name}"
         if decision.outcome is Outcome.TOO_FEW:
             return f"Too few rounds: {decision.reasons[0]}."
+        less = f"the evidence that rounds gain less than {100 * self.rules.eps:g} points"
+        stopped_in = decision.evidence.get("stop_round")
+        if stopped_in is not None:
+            return f"Stop: {less} reached {self.need:g} in round {stopped_in}{which}."
         if decision.outcome is Outcome.STOP:
-            return f"Stop the loop: {decision.reasons[0].rstrip('.')}{which}."
+            return f"Stop: {decision.reasons[0]}{which}."
         now = self.evidence[-1] if self.evidence else 0.0
-        return (
-            f"Go on: the evidence that rounds gain less than {100 * self.rules.eps:g} points is "
-            f"{now:.3g} of {self.need:g}{which}."
-        )
+        return f"Go on: {less} is {now:.3g} of {self.need:g}{which}."
 
     def json(self) -> dict[str, Json]:
         """Return the report as one JSON object."""

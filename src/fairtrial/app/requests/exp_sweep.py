@@ -19,8 +19,8 @@ class Guarding:
 
     guards: tuple[str, ...] = option((), flag="--guard", metavar="DATASET[@VERSION]|prior")
     """An earlier suite that the winner must not forget: the start and the winner run on its test
-    split, else on all of it, and no winner that breaks too much there is adopted. prior: every
-    dataset that a sweep adopted a configuration on"""
+    split, else on all of it, with three trials a case or more, and no winner that breaks too much
+    there is adopted. prior: every dataset that a sweep adopted a configuration on"""
     guard_tau: Annotated[float, Meta(ge=0, le=1)] | None = option(None, metavar="T")
     """With --guard: largest share of what the start solved that the winner may break (default:
     0.1)"""
@@ -53,7 +53,7 @@ class Request:
     """Cases that the race runs, over all configurations (default: so many that those of the last
     round see each race case once)"""
     trials: Trials = option(1, metavar="N")
-    """Trials a case, in the race and after it"""
+    """Trials a case, in the race and after it; guards run three or more"""
     split: str | None = option(None, metavar="SPLIT")
     """Split that the race runs on (default: train)"""
     held_out: str | None = option(None, metavar="SPLIT")

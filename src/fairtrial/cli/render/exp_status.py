@@ -62,6 +62,8 @@ def _run(state: ExperimentState, console: Console) -> None:
     if limit is not None:
         parts.append(f"at most {money(limit)}")
     parts += [reused(one.source, one.calls, one.cost_usd) for one in totals.reused]
+    if experiment.series is not None:
+        parts.append(f"series {experiment.series}")
     line(console, "  " + ", ".join(parts))
     resume = resume_command(state)
     if resume is not None:
