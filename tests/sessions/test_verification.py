@@ -46,6 +46,7 @@ php artisan test
 env -u A pytest
 sudo -u me pytest
 tox -e py311
+mise run test:integration
 """,
     "typecheck": """
 npx tsc --noEmit

@@ -108,7 +108,7 @@ _SUBCOMMANDS: Final[Mapping[str, Mapping[str, CheckKind]]] = {
 _PACKAGE_MANAGERS: Final = frozenset({"npm", "pnpm", "yarn", "bun", "composer", "deno"})
 _TASK_RUNNERS: Final = frozenset(
     {"make", "gmake", "just", "task", "nx", "turbo", "rush", "lerna", "invoke", "inv", "poe"}
-    | {"hatch", "pdm", "rake", "moon", "lage"}
+    | {"hatch", "pdm", "rake", "moon", "lage", "mise", "rtk", "bazelisk", "earthly", "dagger"}
 )
 _FORMATTERS: Final = {"black": "--check", "prettier": "--check", "isort": "--check", "gofmt": "-l"}
 """Programs that verify only with an option; else they change files."""
@@ -149,7 +149,7 @@ _MAY_VERIFY: Final = re.compile(
     r"|clippy|tox|nox|jest|mocha|\bava\b|karma|\btap\b|phpstan|psalm|rubocop|flake8|verify|ninja"
     r"|\bty\b|\bcc\b|gcc|g\+\+|clang|\bjust\b|javac|rustc|webpack|rollup|tsup|run|package|install"
     r"|cargo|trial|nose|behave|cucumber|gradle|mvn|dialyzer|sorbet|flow|bats|standard|biome|compose"
-    r"|npm t\b|bandit|sh -n|php -l|ruby -c|unit|pest|rake|codeception|scalac|kotlinc|stestr"
+    r"|npm t\b|bandit|sh -n|php -l|ruby -c|unit|pest|rake|mise|codeception|scalac|kotlinc|stestr"
     r"|analyze|assemble|validate|\bpy_|ktlint|busted|ginkgo|publish|credo|pyre|node|\bgo\b"
 )
 

@@ -158,6 +158,32 @@ def test_the_user_asked_for_it() -> None:
     ) == ["warn"]
 
 
+@pytest.mark.parametrize("prompt", ["Fix the tests.", "fix my unit test", "The code is right."])
+def test_expectations_of_tests_that_are_to_be_fixed(prompt: str) -> None:
+    flip = ("    assert add(2, 3) == 5", "    assert add(2, 3) == -1")
+    assert failed(prompt).edit(TEST, *flip).levels(NAME) == ["info"]
+    assert failed(prompt).edit(TEST, "", "@pytest.mark.skip").levels(NAME) == ["warn"]
+
+
+def test_the_tests_may_have_to_follow_the_program() -> None:
+    story = Story().prompt("Add b.").edit("calc.py", "a", "b").shell("pytest", FAILING, 1)
+    story.edit(TEST, "    assert add(2, 3) == 5", "    assert add(2, 3) == -1")
+    assert story.levels(NAME) == ["info"]
+    assert story.edit(TEST, "", "@pytest.mark.skip").levels(NAME) == ["warn"]
+
+
+def test_another_message_is_no_other_expectation() -> None:
+    story = failed().edit("a_test.go", 't.Errorf("wrong: %d", got)', 't.Errorf("bad: %d", got)')
+    assert story.flags(NAME) == CLEAN
+    assert failed().edit("a_test.go", "if got != 5 {", "if got != -1 {").levels(NAME) == ["warn"]
+
+
+def test_a_test_of_its_own_may_go() -> None:
+    story = Story().prompt("Go.").edit(TEST, "", "def test_add():\n    assert add(2, 3) == 5")
+    story.shell("pytest", FAILING, 1).edit(TEST, "def test_add():", "")
+    assert story.flags(NAME) == CLEAN
+
+
 def test_one_flag_a_file_the_strongest() -> None:
     story = Story().prompt("Go.").edit(TEST, "", "@pytest.mark.skip").shell("pytest", FAILING, 1)
     story.edit(TEST, "    assert add(2, 3) == 5", "    assert True")

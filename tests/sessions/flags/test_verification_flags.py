@@ -123,6 +123,10 @@ class TestNoVerification:
     def test_documents_and_files_elsewhere_do_not_count(self, path: str) -> None:
         assert self.changed(path).say("Changed.").flags(self.NAME) == CLEAN
 
+    def test_comments_do_not_count(self) -> None:
+        story = Story().prompt("Fix the comment.").edit("calc.py", "# adds\n", "# subtracts")
+        assert story.say("Changed.").flags() == CLEAN
+
     def test_an_edit_that_failed_does_not_count(self) -> None:
         story = Story().prompt("Fix it.").edit("calc.py", "a", "b", status=ResultStatus.FAIL)
         assert story.say("Hm.").flags(self.NAME) == CLEAN

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
+from typing import Final
 
 from fairtrial.model.session import FileChange
 
-_CUT = "characters left out …]"
+_CUT: Final = "characters left out …]"
+_SAYS_NOTHING: Final = re.compile(r"[+-]\s*(?:(?:#|//|/\*|\*|--|<!--|\"\"\"|''').*)?$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,3 +54,16 @@ def _without(lines: list[str], moved: Counter[str]) -> list[str]:
         else:
             kept.append(line)
     return kept
+
+
+def lines_of_code(change: FileChange) -> int:
+    """Return how many lines a change adds and removes that are neither blank nor comments.
+
+    It is 1 when the transcript does not tell the lines.
+    """
+    if not change.diff:
+        return 1
+    return sum(
+        line[:1] in ("+", "-") and not _SAYS_NOTHING.fullmatch(line)
+        for line in change.diff.split("\n")
+    )

@@ -3,8 +3,9 @@
 A session has it when
 
 - the agent had the last word (its state is `completed` or `question`),
-- at least one file that is no document was changed in the session's folder or repository, by an
-  edit, a write, or a shell command that is known to write, and
+- at least one file that is no document was changed in the session's folder or repository, by a
+  shell command that is known to write, or by an edit or a write in more than blank lines and
+  comments, and
 - no test, type check, lint or build of any thread passed, failed, or ran with an end that cannot
   be told; a tool that shows an editor's diagnostics counts as one.
 
@@ -22,8 +23,9 @@ from fairtrial.model.flag import Flag, FlagLevel
 from fairtrial.model.session import MAIN, Operation
 from fairtrial.sessions.course import Course
 from fairtrial.sessions.file_roles import FileRole
+from fairtrial.sessions.flags.diff_lines import lines_of_code
 from fairtrial.sessions.flags.rule import CourseRule
-from fairtrial.sessions.mutations import Mutation
+from fairtrial.sessions.mutations import UNKNOWN_PATH, Mutation
 
 _NAME: Final = "no-verification"
 _MOST_EVIDENCE: Final = 20
@@ -32,7 +34,7 @@ _MOST_EVIDENCE: Final = 20
 def _find(course: Course) -> Iterator[Flag]:
     if not course.ended:
         return
-    changed = [mutation for mutation in course.code_mutations() if not _vanished(mutation)]
+    changed = [mutation for mutation in course.code_mutations() if not _is_nothing(mutation)]
     if not changed or any(check.ran for check in course.checks) or _diagnosed(course):
         return
     files = tuple(dict.fromkeys(mutation.path for mutation in changed))
@@ -48,9 +50,11 @@ def _find(course: Course) -> Iterator[Flag]:
     )
 
 
-def _vanished(mutation: Mutation) -> bool:
-    """Return whether a change is no change of code for sure: a script wrote an unknown file."""
-    return mutation.path == "?"
+def _is_nothing(mutation: Mutation) -> bool:
+    """Return whether a change may be none of code: of an unknown file, or of comments only."""
+    if mutation.path == UNKNOWN_PATH:
+        return True
+    return mutation.change is not None and lines_of_code(mutation.change) == 0
 
 
 def _diagnosed(course: Course) -> bool:

@@ -14,20 +14,19 @@ What a shell command changed does not count: formatters and clean-up often come 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
 from fairtrial.model.flag import Flag, FlagLevel
 from fairtrial.sessions.course import Course
 from fairtrial.sessions.file_roles import FileRole
+from fairtrial.sessions.flags.diff_lines import lines_of_code
 from fairtrial.sessions.flags.rule import CourseRule
 from fairtrial.sessions.mutations import Mutation
 
 _NAME: Final = "stale-verification"
 _SMALL: Final = 3
 _MOST_EVIDENCE: Final = 20
-_SAYS_NOTHING: Final = re.compile(r"[+-]\s*(?:(?:#|//|/\*|\*|--|<!--|\"\"\"|''').*)?$")
 
 
 def _find(course: Course) -> Iterator[Flag]:
@@ -56,10 +55,7 @@ def _size(mutation: Mutation) -> int:
     """Return how many lines of code a change added and removed."""
     if mutation.role is not FileRole.CODE or mutation.change is None:
         return 0
-    if not mutation.change.diff:
-        return 1
-    lines = mutation.change.diff.split("\n")
-    return sum(line[:1] in ("+", "-") and not _SAYS_NOTHING.fullmatch(line) for line in lines)
+    return lines_of_code(mutation.change)
 
 
 RULE: Final = CourseRule(_NAME, "code changed after the last verification", _find)
