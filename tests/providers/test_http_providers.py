@@ -295,3 +295,20 @@ def test_identities_differ_where_answers_may() -> None:
     assert len(set(identities)) == len(specs)
     same = {"kind": "openai", "stream": False, "timeout_s": 5, "api_key_env": "OTHER"}
     assert str(provider(same, {}).identity) == identities[0]
+
+
+@pytest.mark.parametrize("key", ["sk-ant-0123456789-secret", "a b", "$KEY"])
+def test_a_key_in_place_of_its_variable_is_refused_and_not_shown(key: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        provider({"kind": "anthropic", "api_key_env": key})
+    assert "'api_key_env'" in str(caught.value)
+    assert key not in str(caught.value)
+
+
+def test_a_key_too_short_to_hide_garbles_no_message() -> None:
+    made = provider(
+        {"kind": "openai", "base_url": "http://127.0.0.1:1", "model": "m", "api_key_env": "K"},
+        {"K": "k"},
+    )
+    assert "cannot connect" in str(trouble(made))
+    assert "${K}" not in str(trouble(made))

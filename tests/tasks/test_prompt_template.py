@@ -13,6 +13,10 @@ DOUBLING = (
     "{{% set n = namespace(x='ab') %}}"
     "{{% for i in range(60) %}}{{% set n.x = n.x {} n.x %}}{{% endfor %}}"
 )
+HOARDING = (
+    "{% set n = namespace(x=[]) %}{% for i in range(999) %}"
+    "{% set n.x = n.x + ['x' * 9999999] %}{% endfor %}"
+)
 VALUES = {"input": {"items": [1, 2], "keys": "k", "q": "<é>", "none": None}, "tags": ["a"]}
 
 
@@ -38,6 +42,11 @@ def filled(source: str, **more: Any) -> str:
         ("{% filter upper %}a{{ 'b' ~ 1 }}{% endfilter %}", "AB1"),
         ("{{ 2 ** 8 }} {{ 'ab' * 2 }} {{ 2 * 'ab' }} {{ '%s-' % 1 }} {{ [1] + [2] }}", None),
         ("{% raw %}{{ x }}{% endraw %}", "{{ x }}"),
+        ("{{ 'a' | center(3) }}{{ 'b'.ljust(3) }}{{ '7'.zfill(2) }}|", " a b  07|"),
+        ("{{ input['items'] | join(', ') }} {{ '-'.join(tags) }}", "1, 2 a"),
+        ("{{ '%s=%d' | format('a', 1) }} {{ '{}:{n}'.format('b', n=2) }}", "a=1 b:2"),
+        ("{{ 'a b' | replace(' ', '_') }} {{ 'a\nb' | indent(2) }}", "a_b a\n  b"),
+        ("{{ 2.567 | round(1) }} {{ [1, 2, 3] | batch(2) | list }}", "2.6 [[1,2],[3]]"),
         ("é{# a comment #}", "é"),
     ],
 )
@@ -84,6 +93,32 @@ def test_what_goes_wrong_is_told_with_its_line(source: str, problem: str) -> Non
         ("{{ 10 ** (10 ** 10) }}", "a number that is too large"),
         ("{{ 10**1000 * 10**1000 }}", "a number that is too large"),
         ("{{ '%1000000000d' % 1 }}", "formats a value too widely"),
+        ("{{ '%*d' % (10**9, 1) }}", "formats a value too widely"),
+        ("{{ '%s%s' * 9999 % ((text * 999,) * 2 * 9999) }}", "longer than 10,000,000"),
+        ("{{ '%1000000000d' | format(1) }}", "formats a value too widely"),
+        ("{{ '{:>1000000000}'.format(1) }}", "formats a value too widely"),
+        ("{{ '{:{}}'.format(1, 10**9) }}", "formats a value too widely"),
+        ("{{ ('{0}' * 9999).format(text * 9999) }}", "longer than 10,000,000"),
+        ("{{ 'x' | center(10**9) }}", "longer than 10,000,000"),
+        ("{{ ['x'] | map('center', 10**9) | first }}", "longer than 10,000,000"),
+        ("{{ 'x'.ljust(10**9) }}", "longer than 10,000,000"),
+        ("{{ 'x'.zfill(10**9) }}", "longer than 10,000,000"),
+        ("{{ '\t'.expandtabs(10**9) }}", "longer than 10,000,000"),
+        ("{{ (1).to_bytes(10**9, 'big') }}", "longer than 10,000,000"),
+        ("{{ 'x\nx' | indent(10**9) }}", "longer than 10,000,000"),
+        ("{{ text | wordwrap(1, wrapstring=text * 9999) }}", "longer than 10,000,000"),
+        ("{{ text | replace('x', text * 999) | replace('x', text) }}", "longer than 10,000,000"),
+        ("{{ (text * 99).replace('', text) }}", "longer than 10,000,000"),
+        ("{{ (text * 999).join(text) | length }}", "longer than 10,000,000"),
+        ("{{ range(99999) | join(text) }}", "too long"),
+        ("{{ text.translate({120: text * 9999}) }}", "prompts cannot use it"),
+        ("{{ [1] | batch(10**9, 0) | list }}", "longer than 10,000,000"),
+        ("{{ [1] | slice(10**9) | list }}", "longer than 10,000,000"),
+        ("{{ [[1]] | tojson(indent=10**9) }}", "its number is larger than 100"),
+        ("{{ 1.5 | round(10**9) }}", "its number is larger than 100"),
+        ("{{ lipsum(n=100000) }}", "'lipsum' is undefined"),
+        ("{{ range(999) | map('center', 999999) | list | length }}", "on the way"),
+        (HOARDING, "on the way"),
         (DOUBLING.format("~"), "longer than 10,000,000"),
         (DOUBLING.format("+"), "longer than 10,000,000"),
     ],

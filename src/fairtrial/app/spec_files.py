@@ -12,6 +12,7 @@ from fairtrial.app.paths import user_path
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.schema.decoding import decode, unknown_name
 from fairtrial.schema.fields import JSON_OR_FILE, options_of
+from fairtrial.schema.text_files import refuse_endless
 
 SUFFIXES = (".json", ".yaml", ".yml", ".toml")
 _CASES = (".csv", ".jsonl", ".tsv")
@@ -115,6 +116,7 @@ def read_document(path: Path) -> Any:
             fix=cases if path.suffix in _CASES else None,
         )
     try:
+        refuse_endless(path)
         with path.open("rb") as file:
             content = file.read(_LARGEST + 1)
         text = content.decode("utf-8-sig")

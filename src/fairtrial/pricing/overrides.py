@@ -50,6 +50,10 @@ def read_overrides(path: Path) -> Overrides:
         UsageError: it cannot be read, is no JSON, or a price does not fit.
     """
     fix = f"write it like {EXAMPLE}, in US dollars for a million tokens"
+    if path.is_fifo() or path.is_char_device():
+        raise UsageError(
+            "the prices cannot be read: it is a pipe or a device", where=str(path), fix=fix
+        )
     try:
         given = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:

@@ -17,6 +17,7 @@ from fairtrial.model.task import Tokens
 from fairtrial.ports import Provider, Surroundings
 from fairtrial.providers.fake_judgement import check_passes, judged
 from fairtrial.providers.fake_preference import check_preference, preferred
+from fairtrial.schema.text_files import refuse_endless
 
 OFF_MENU = '{"reason": "I cannot decide.", "winner": "neither"}'
 MODEL = "fake-1"
@@ -163,6 +164,7 @@ def _rules(given: Any, folder: Path, where: str) -> Sequence[Mapping[str, Json]]
         path = folder / Path(given).expanduser()
         where = str(path)
         try:
+            refuse_endless(path)
             given = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
             raise UsageError(f"the rules cannot be read: {error}", where=where) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Final
@@ -12,10 +13,11 @@ from msgspec import Meta
 from fairtrial.model.errors import UsageError
 from fairtrial.ports import Surroundings
 from fairtrial.schema.headers import filled_header
-from fairtrial.schema.variables import secrets_of
+from fairtrial.schema.variables import SHORTEST_SECRET, secrets_of
 
 CREDENTIALS: Final = ("authorization", "x-api-key", "api-key", "cookie", "proxy-authorization")
 """Headers that say who calls."""
+_VARIABLE: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,14 @@ def target_of(
     official = any(host == name or host.endswith(f".{name}") for name in service.hosts)
     usual = official or options.base_url is None
     variable = options.api_key_env or (service.key_variable if usual else None)
+    if variable is not None and not _VARIABLE.fullmatch(variable):
+        # Not quoted: it is most likely the key itself.
+        raise UsageError(
+            "its value is no name of a variable",
+            where=f"{where}, option 'api_key_env'",
+            fix=f"give the name of the variable that holds the key, such as {service.key_variable};"
+            " the key itself stays out of specs",
+        )
     key = environ.get(variable, "").strip() if variable is not None else ""
     if any(character in key for character in "\r\n\0"):
         raise UsageError(f"the key in {variable} has more than one line", where=where)
@@ -135,7 +145,7 @@ def target_of(
         },
         {
             **secrets_of(options.headers.values(), environ),
-            **({key: str(variable)} if key else {}),
+            **({key: str(variable)} if len(key) >= SHORTEST_SECRET else {}),
         },
     )
 

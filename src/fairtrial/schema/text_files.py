@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +66,7 @@ def read_text(name: str, folder: Path, where: str) -> str:
         raise UsageError("'@' names no file", where=where, fix="write @FILE, or @@ for the text @")
     try:
         path = folder / Path(name).expanduser()
+        refuse_endless(path)
         with path.open("rb") as file:
             data = file.read(LONGEST + 1)
     except (OSError, RuntimeError, ValueError) as error:
@@ -82,3 +85,14 @@ def read_text(name: str, folder: Path, where: str) -> str:
             f"{name} is not UTF-8: byte 0x{data[error.start]:02x} at offset {error.start}",
             where=where,
         ) from None
+
+
+def refuse_endless(path: Path) -> None:
+    """Refuse what is no file: opening a pipe that nobody writes to would wait for ever.
+
+    Raises:
+        OSError: it is a pipe, a socket or a device, or is not there.
+    """
+    mode = path.stat().st_mode
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise OSError(errno.EINVAL, "it is a pipe or a device, not a file; write it to a file")

@@ -8,7 +8,7 @@ from typing import Final
 
 from fairtrial.model.errors import UsageError
 
-_SHORTEST_SECRET: Final = 6
+SHORTEST_SECRET: Final = 6
 """Hiding a shorter value, such as `1` or `prod`, would garble messages and protect nothing."""
 _REFERENCE = re.compile(r"\$(\$?)\{([^{}]*)\}")
 
@@ -46,5 +46,5 @@ def secrets_of(texts: Iterable[str], environ: Mapping[str, str]) -> dict[str, st
     return {
         environ[name].strip(): name
         for name in sorted(names)
-        if len(environ.get(name, "").strip()) >= _SHORTEST_SECRET
+        if len(environ.get(name, "").strip()) >= SHORTEST_SECRET
     }

@@ -7,7 +7,6 @@ change nothing, and neither run for ever nor fill the memory.
 from __future__ import annotations
 
 import json
-import re
 import time
 import traceback
 from collections.abc import Iterator, Mapping
@@ -19,26 +18,28 @@ from jinja2.meta import find_undeclared_variables
 from jinja2.runtime import Context
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from fairtrial.tasks.prompt_bounds import (
+    LARGEST,
+    Made,
+    TooMuchError,
+    bounded,
+    check_call,
+    check_percent,
+    check_size,
+)
 from fairtrial.tasks.template import as_text
 
-LARGEST: Final = 10_000_000
-"""Characters that a prompt, or a text within it, may have."""
 _MOST_STEPS: Final = 200_000
 """Rounds of loops and calls of macros that one rendering may take."""
 _LONGEST_S: Final = 2.0
 """Seconds of computing, so that a busy machine does not fail a trial."""
 _STEPS_BETWEEN_LOOKS: Final = 1_000
 _MOST_BITS: Final = 4_096
-_WIDE: Final = re.compile(r"\d{7,}")
 _TEMPLATE: Final = "<template>"
 
 
 class TemplateProblemError(Exception):
     """A template cannot be compiled or filled; `str()` says why, with the line."""
-
-
-class TooMuchError(Exception):
-    """A template does more than a prompt may."""
 
 
 class Template:
@@ -95,13 +96,18 @@ class _Environment(ImmutableSandboxedEnvironment):
 
     def __init__(self) -> None:
         super().__init__(undefined=StrictUndefined, autoescape=False, finalize=_finalized)
+        self._made = Made()
         self.filters["tojson"] = _to_json
+        for name, function in self.filters.items():
+            self.filters[name] = bounded(name, function, self._made)
+        del self.globals["lipsum"]
         self._steps = 0
         self._until = 0.0
 
     def start(self) -> None:
         """Begin a rendering."""
         self._steps, self._until = 0, time.thread_time() + _LONGEST_S
+        self._made.start()
 
     def step(self) -> None:
         """Count one step of a rendering.
@@ -122,8 +128,8 @@ class _Environment(ImmutableSandboxedEnvironment):
             TooMuchError: it would be too long.
         """
         texts = [part if isinstance(part, str) else str(_finalized(part)) for part in parts]
-        _check_size(sum(map(len, texts)))
-        return "".join(texts)
+        check_size(sum(map(len, texts)))
+        return str(self._made.add("".join(texts)))
 
     def getattr(self, obj: Any, attribute: str) -> Any:
         """Return a key of an object before a method of Python's dict: `input.items` is a key."""
@@ -134,7 +140,12 @@ class _Environment(ImmutableSandboxedEnvironment):
     def call_binop(self, context: Context, operator: str, left: Any, right: Any) -> Any:
         """Refuse results that are too large before they are made."""
         _check_result(operator, left, right)
-        return super().call_binop(context, operator, left, right)
+        return self._made.add(super().call_binop(context, operator, left, right))
+
+    def call(self, context: Context, obj: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Refuse calls whose result would be too large."""
+        check_call(obj, args, kwargs)
+        return self._made.add(super().call(context, obj, *args, **kwargs))
 
     def _parse(self, source: str, name: str | None, filename: str | None) -> nodes.Template:
         return _counted(super()._parse(source, name, filename))
@@ -174,23 +185,17 @@ def _own(name: str, arguments: list[nodes.Expr], lineno: int) -> nodes.Call:
 def _check_result(operator: str, left: Any, right: Any) -> None:
     match operator, left, right:
         case "*", (str() | list() | tuple()), int():
-            _check_size(len(left) * right)
+            check_size(len(left) * right)
         case "*", int(), (str() | list() | tuple()):
-            _check_size(left * len(right))
+            check_size(left * len(right))
         case "+", (str() | list() | tuple()), (str() | list() | tuple()):
-            _check_size(len(left) + len(right))
+            check_size(len(left) + len(right))
         case "%", str(), _:
-            if _WIDE.search(left):
-                raise TooMuchError("it formats a value too widely")
+            check_percent(left, right)
         case "*", int(), int():
             _check_bits(left.bit_length() + right.bit_length())
         case "**", int(), int():
             _check_bits(left.bit_length() * max(right, 0))
-
-
-def _check_size(size: int) -> None:
-    if size > LARGEST:
-        raise TooMuchError(f"it makes a text or a list longer than {LARGEST:,}")
 
 
 def _check_bits(bits: int) -> None:
