@@ -184,6 +184,30 @@ class TestWhatAChangeBringsAbout:
         entries = fairtrial("exp", "session", "summary", "--json").json["entries"]
         assert len(entries) == 2
 
+    def test_a_file_that_the_run_itself_writes_is_not_watched_for_ever(
+        self,
+        watch: Callable[..., list[Any]],
+        place: Path,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        told: list[str] = []
+        monkeypatch.setattr("fairtrial.cli.streams.tell", told.append)
+        (place / "log").touch()
+        (place / "agent.py").write_text("import sys\nopen('log', 'a').write('.')\nprint(1)\n")
+        command = ["python3", "agent.py", "log"]
+        spec = {**SPEC, "first_n": 1, "task": {"kind": "command", "command": command}}
+        (place / "spec.json").write_text(json.dumps(spec))
+        turns = watch(Wake.CHANGED, edit(place, "agent.py", "print(2)\n"))
+        assert len(turns) == 3
+        assert any("log changes with every run" in text for text in told)
+
+    def test_a_pattern_that_is_none_is_refused(
+        self, watch: Callable[..., list[Any]], place: Path
+    ) -> None:
+        del place
+        (turn,) = watch(watch=[""])
+        assert "'' is no pattern of files" in turn["error"]
+
 
 class TestWhatIsLookedAt:
     def files(self, place: Path, **given: Any) -> set[str]:
@@ -191,10 +215,10 @@ class TestWhatIsLookedAt:
         request = build_request(Request, {"spec": "spec.json", **given}, place)
         found = content_of(bench, request)
         assert all(folder.is_dir() for folder in found.folders)
-        return {path.name for path in found.files}
+        return {path.name for path in (*found.task_files, *found.grader_files)}
 
     def test_the_spec_the_scripts_and_the_graders(self, place: Path) -> None:
-        assert self.files(place) == {"spec.json", "agent.py", "grader.py"}
+        assert self.files(place) == {"agent.py", "grader.py"}
 
     def test_files_of_arms_and_what_they_name(self, place: Path) -> None:
         for name in ("base", "cand"):
@@ -230,7 +254,7 @@ def test_the_file_system_wakes_it_and_ctrl_c_ends_it(place: Path) -> None:
     told = running.stderr.read()
     running.stdout.close()
     running.stderr.close()
-    assert "watching 3 files; Ctrl-C ends it" in told
+    assert "watching 2 files; Ctrl-C ends it" in told
     assert "Traceback" not in told
     assert "run 1  watched" in lines[0]
     assert "50.0% of 8" in lines[0]

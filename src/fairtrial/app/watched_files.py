@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import shlex
 from collections.abc import Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from fairtrial.app.planning import base_dir
 from fairtrial.app.requests.exp_run import Request
 from fairtrial.app.spec_files import SUFFIXES, read_document
 from fairtrial.graders.scripts import own_file
-from fairtrial.model.errors import FairtrialError
+from fairtrial.model.errors import FairtrialError, UsageError
 from fairtrial.model.json import content_hash
 
 _LARGEST = 16 * 1024 * 1024
@@ -29,16 +30,39 @@ class Content:
     """What a request would run, by content.
 
     Attributes:
-        task: A hash of all that makes another run needed.
-        graders: A hash of what makes only another grading needed.
-        files: The files that were looked at.
+        task: A hash of all options but the graders.
+        graders: A hash of the graders' options.
+        task_files: The files whose change makes another run needed, each with a hash.
+        grader_files: The files whose change makes only another grading needed, each with a hash.
         folders: Where a change can be noticed.
     """
 
     task: str
     graders: str
-    files: frozenset[Path]
+    task_files: Mapping[Path, str]
+    grader_files: Mapping[Path, str]
     folders: frozenset[Path]
+
+    def changed_files(self, before: Content) -> frozenset[Path]:
+        """Return the files of before whose content is another now, or that are gone."""
+        now = {**self.task_files, **self.grader_files}
+        then = {**before.task_files, **before.grader_files}
+        return frozenset(path for path, digest in then.items() if now.get(path) != digest)
+
+    def other_task(self, before: Content, ignored: AbstractSet[Path]) -> bool:
+        """Return whether another run is needed, whatever the ignored files hold."""
+        files = (_but(content.task_files, ignored) for content in (self, before))
+        return self.task != before.task or len({tuple(sorted(one.items())) for one in files}) > 1
+
+    def other_graders(self, before: Content, ignored: AbstractSet[Path]) -> bool:
+        """Return whether another grading is needed, whatever the ignored files hold."""
+        files = (_but(content.grader_files, ignored) for content in (self, before))
+        same = len({tuple(sorted(one.items())) for one in files}) == 1
+        return self.graders != before.graders or not same
+
+
+def _but(files: Mapping[Path, str], ignored: AbstractSet[Path]) -> dict[Path, str]:
+    return {path: digest for path, digest in files.items() if path not in ignored}
 
 
 def content_of(bench: Bench, request: Request) -> Content:
@@ -52,17 +76,16 @@ def content_of(bench: Bench, request: Request) -> Content:
     told.pop("spec")  # its content is in the request
     graders = told.pop("graders")
     task_files = {*_files(told, folder, bench.cwd), *_matching(request, folder)}
-    grader_files = set(_files(graders, folder, bench.cwd))
-    spec = set() if request.spec is None else {request.spec}
-    files = frozenset(task_files | grader_files | spec)
-    roots = {_root(pattern, folder) for pattern in request.watching.watch}
+    grader_files = set(_files(graders, folder, bench.cwd)) - task_files
+    spec = set() if request.spec is None else {request.spec.parent}
+    places = {*(path.parent for path in task_files | grader_files), *spec}
+    places |= set(_below(request, folder))
     return Content(
-        content_hash([told, _digests(task_files)]),
-        content_hash([graders, _digests(grader_files - task_files)]),
-        files,
-        frozenset(
-            place for place in (*(path.parent for path in files), *_below(roots)) if place.is_dir()
-        ),
+        content_hash(told),
+        content_hash(graders),
+        _digests(task_files),
+        _digests(grader_files),
+        frozenset(place for place in places if place.is_dir()),
     )
 
 
@@ -124,12 +147,18 @@ def _matching(request: Request, folder: Path) -> set[Path]:
     found: set[Path] = set()
     for pattern in request.watching.watch:
         root = _root(pattern, folder)
-        rest = str(Path(pattern)) if root == folder else str((folder / pattern).relative_to(root))
-        for path in root.glob(rest):
-            if path.is_file() and not _IGNORED.intersection(path.parts):
-                found.add(path.resolve())
-            if len(found) > _MOST_FILES:
-                break
+        try:
+            for path in root.glob(str((folder / pattern).relative_to(root))):
+                if path.is_file() and not _IGNORED.intersection(path.parts):
+                    found.add(path.resolve())
+                if len(found) > _MOST_FILES:
+                    break
+        except (IndexError, NotImplementedError, ValueError):
+            raise UsageError(
+                f"{pattern!r} is no pattern of files",
+                where="--watch-path",
+                fix="write one like 'prompts/**/*.md'",
+            ) from None
     return found
 
 
@@ -143,9 +172,13 @@ def _root(pattern: str, folder: Path) -> Path:
     return plain
 
 
-def _below(roots: set[Path]) -> Iterator[Path]:
-    for root in roots:
+def _below(request: Request, folder: Path) -> Iterator[Path]:
+    """Yield the folders in which a pattern may match a new file."""
+    for pattern in request.watching.watch:
+        root = _root(pattern, folder)
         yield root
+        if "**" not in pattern:
+            continue
         for number, place in enumerate(root.rglob("*/")):
             if number > _MOST_FILES:
                 break
@@ -153,8 +186,8 @@ def _below(roots: set[Path]) -> Iterator[Path]:
                 yield place
 
 
-def _digests(files: set[Path]) -> dict[str, str]:
-    return {str(path): _digest(path) for path in sorted(files)}
+def _digests(files: AbstractSet[Path]) -> dict[Path, str]:
+    return {path: _digest(path) for path in sorted(files)}
 
 
 def _digest(path: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from fairtrial.analysis.run_delta import RunDelta
@@ -86,6 +87,11 @@ class Watch:
         self._last_run: ExperimentState | None = None
         self._last: ExperimentState | None = None
         self._turns = 0
+        self._after_a_turn = False
+        self._suspects: frozenset[Path] = frozenset()
+        self._ignored: frozenset[Path] = frozenset()
+        self.notes: list[str] = []
+        """What is to be told, oldest first; whoever tells it takes it out."""
 
     @property
     def content(self) -> Content | None:
@@ -111,11 +117,24 @@ class Watch:
             return None if told == self._problem and not again else self._failed("run", error)
         was, self._content, self._request = self._content, content, request
         self._problem = None
-        if again or was is None or was.task != content.task:
+        if was is not None and self._after_a_turn:
+            self._ignore_outputs(content.changed_files(was))
+        self._after_a_turn = False
+        if again or was is None or content.other_task(was, self._ignored):
             return "run"
-        if was.graders != content.graders:
+        if content.other_graders(was, self._ignored):
             return "run" if self._last_run is None else "regrade"
         return None
+
+    def _ignore_outputs(self, changed: frozenset[Path]) -> None:
+        """Ignore files that change during turn after turn: the run itself writes them.
+
+        A change during one turn may be the user's, and the turn after it runs because of that.
+        """
+        written, self._suspects = (changed & self._suspects) - self._ignored, changed
+        for path in sorted(written):
+            self.notes.append(f"{path} changes with every run and is not watched any more")
+        self._ignored |= written
 
     def turn(self, bench: Bench, what: What) -> WatchedRun:
         """Do what is due.
@@ -126,6 +145,7 @@ class Watch:
         request = self._request
         if request is None:
             raise TypeError(request)
+        self._after_a_turn = True
         forget_modules((base_dir(bench, request), bench.cwd))
         try:
             if what == "regrade" and self._last_run is not None:

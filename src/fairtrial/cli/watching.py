@@ -7,12 +7,14 @@ import dataclasses
 import json
 import os
 import select
+import signal
 import sys
 import threading
 from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 from enum import Enum
 from pathlib import Path
+from types import FrameType
 from typing import Any, Protocol
 
 from fairtrial.app.bench import Bench
@@ -80,10 +82,13 @@ def watched_runs(
     usual = {bench.cwd} | ({request.spec.parent} if request.spec is not None else set())
     waker: Source = FilesAndKeys() if source is None else source
     try:
-        return _loop(bench, watch, waker, usual, as_json=as_json)
+        with _sigterm_as(_Terminated):
+            return _loop(bench, watch, waker, usual, as_json=as_json)
     except KeyboardInterrupt:
         streams.tell("\n")
         return ExitCode.OK
+    except _Terminated:
+        return ExitCode.INTERRUPTED
     finally:
         waker.close()
 
@@ -95,6 +100,8 @@ def _loop(
     while True:
         due = watch.due(bench, again=again)
         again = False
+        while watch.notes:
+            streams.tell(f"{harmless(watch.notes.pop(0))}\n")
         if isinstance(due, WatchedRun):
             _print(due, as_json=as_json)
         elif due is not None:
@@ -131,7 +138,8 @@ def _turn(bench: Bench, watch: Watch, what: What) -> tuple[WatchedRun, bool]:
 
 
 def _explain(watch: Watch) -> None:
-    files = 0 if watch.content is None else len(watch.content.files)
+    found = watch.content
+    files = 0 if found is None else len(found.task_files) + len(found.grader_files)
     keys = "Enter runs again, q quits" if _has_keys() else "Ctrl-C ends it"
     streams.tell(f"watching {counted(files, 'file')}; {keys}\n")
 
@@ -160,6 +168,22 @@ def line_of(turn: WatchedRun) -> str:
     if turn.flips is not None:
         parts.append(f"{counted(turn.flips, 'verdict')} flipped")
     return "  ".join(parts)
+
+
+class _Terminated(BaseException):
+    """SIGTERM came while nothing ran: the terminal is left as it was found."""
+
+
+@contextlib.contextmanager
+def _sigterm_as(kind: type[BaseException]) -> Iterator[None]:
+    def raise_it(_signal: int, _frame: FrameType | None) -> None:
+        raise kind
+
+    before = signal.signal(signal.SIGTERM, raise_it)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class FilesAndKeys:
@@ -228,8 +252,11 @@ class FilesAndKeys:
             raise_interrupt=False,
             recursive=False,
         )
-        with contextlib.suppress(OSError):  # a folder is gone: the next wait has others
+        try:
             for _ in changes:
+                os.write(self._write, b".")
+        except OSError:  # a folder is gone, or there are too many: look again in a while
+            if not over.wait(_RECHECK_MS / 1000):
                 os.write(self._write, b".")
 
 
