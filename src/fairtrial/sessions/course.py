@@ -31,16 +31,17 @@ from fairtrial.model.session import (
 from fairtrial.sessions.file_roles import FileRole
 from fairtrial.sessions.mutations import (
     Mutation,
+    ShellWrite,
     Territory,
-    may_write,
     mutations_of_changes,
     mutations_of_shell,
+    shell_writes,
 )
 from fairtrial.sessions.program_names import program_words
 from fairtrial.sessions.repetition import call_key
 from fairtrial.sessions.shell_words import SimpleCommand, simple_commands
 from fairtrial.sessions.verdicts import Verdict, verdict_of
-from fairtrial.sessions.verification import CheckKind, check_kind, may_verify
+from fairtrial.sessions.verification import CheckKind, check_kind
 
 ENDED: Final = (SessionState.COMPLETED, SessionState.QUESTION)
 """States in which the agent had the last word."""
@@ -215,6 +216,15 @@ def course_of(session: Session, events: Sequence[SessionEvent], now: datetime) -
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """What a shell command does, whatever comes of it."""
+
+    commands: tuple[SimpleCommand, ...]
+    checks: tuple[tuple[SimpleCommand, CheckKind], ...]
+    writes: tuple[ShellWrite, ...]
+
+
 @dataclass(slots=True)
 class _Tracer:
     """What is gathered while the events go by."""
@@ -223,7 +233,7 @@ class _Tracer:
     territory: Territory = field(init=False)
     calls: dict[str, Call] = field(default_factory=dict)
     places: dict[str, int] = field(default_factory=dict)
-    parsed: dict[str, tuple[SimpleCommand, ...]] = field(default_factory=dict)
+    parsed: dict[str, _Parsed] = field(default_factory=dict)
     steps: list[Step] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
     mutations: list[Mutation] = field(default_factory=list)
@@ -265,25 +275,26 @@ class _Tracer:
     def _step(self, call: Call, result: Result) -> Step:
         number, thread, key = result.number, call.thread, call_key(call)
         if call.command is not None:
-            commands = self.parsed.get(call.command)
-            if commands is None:
-                commands = self.parsed[call.command] = simple_commands(call.command)
-            checks = _checks(call, commands, result) if may_verify(call.command) else ()
+            parsed = self.parsed.get(call.command)
+            if parsed is None:
+                parsed = self.parsed[call.command] = _parsed(call.command)
             mutations: tuple[Mutation, ...] = ()
-            if may_write(call.command) and _may_have_run(result, commands):
-                mutations = tuple(mutations_of_shell(commands, self.territory, number, thread))
+            if parsed.writes and _may_have_run(result, parsed.commands):
+                found = mutations_of_shell(parsed.writes, self.territory, number, thread)
+                mutations = tuple(found)
             if result.changes:
                 mutations += tuple(
                     mutations_of_changes(result.changes, self.territory, number, thread)
                 )
-            return Step(call, result, key, commands, checks, mutations)
+            checks = _checks(call, parsed, result) if parsed.checks else ()
+            return Step(call, result, key, parsed.commands, checks, mutations)
         changes = result.changes
         if not changes and call.operation in _EDITS and result.status is ResultStatus.OK:
             changes = tuple(FileChange(path, ChangeKind.UPDATE) for path in call.paths)
         if not changes or result.status in (*FAILED, *_CHANGED_NOTHING):
             return Step(call, result, key)
-        found = tuple(mutations_of_changes(changes, self.territory, number, thread))
-        return Step(call, result, key, mutations=found)
+        changed = tuple(mutations_of_changes(changes, self.territory, number, thread))
+        return Step(call, result, key, mutations=changed)
 
     def text(self, event: Said) -> None:
         if event.thread == MAIN:
@@ -323,14 +334,19 @@ _TAKEN: Final[Mapping[type, Callable[[_Tracer, Any], None]]] = {
 }
 
 
-def _checks(call: Call, commands: Sequence[SimpleCommand], result: Result) -> tuple[Check, ...]:
+def _parsed(command: str) -> _Parsed:
+    commands = simple_commands(command)
+    kinds = ((found, check_kind(found.words)) for found in commands)
+    checks = tuple((found, kind) for found, kind in kinds if kind is not None)
+    return _Parsed(commands, checks, tuple(shell_writes(commands)))
+
+
+def _checks(call: Call, parsed: _Parsed, result: Result) -> tuple[Check, ...]:
     found: list[Check] = []
-    for command in commands:
-        kind = check_kind(command.words)
-        if kind is not None:
-            program = program_words(command.words)[0]
-            verdict = verdict_of(kind, command, program, result)
-            found.append(Check(kind, verdict, program, call, result))
+    for command, kind in parsed.checks:
+        program = program_words(command.words)[0]
+        verdict = verdict_of(kind, command, program, result)
+        found.append(Check(kind, verdict, program, call, result))
     return tuple(found)
 
 

@@ -13,9 +13,6 @@ from fairtrial.sessions.file_roles import FileRole, role_of
 from fairtrial.sessions.program_names import program_words
 from fairtrial.sessions.shell_words import SimpleCommand
 
-_MAY_WRITE: Final = re.compile(
-    r">|\bsed\b|\bperl\b|\brm\b|\bmv\b|\bcp\b|\btee\b|patch|\bgit\b|write|open\(|ruby|unlink|\bdd\b"
-)
 _SCRIPT_WRITE: Final = re.compile(
     r"open\(\s*[rfb]*(?P<q>['\"])(?P<opened>[^'\"]+)(?P=q)\s*,\s*(?:mode\s*=\s*)?['\"][wax]"
     r"|Path\(\s*['\"](?P<path>[^'\"]+)['\"]\s*\)\s*\.write_(?:text|bytes)"
@@ -115,11 +112,6 @@ def _slashed(path: str) -> str:
     return path.replace("\\", "/")
 
 
-def may_write(command: str) -> bool:
-    """Return whether a shell command may write a file; cheap, and never wrongly no."""
-    return _MAY_WRITE.search(command) is not None
-
-
 def shell_writes(commands: Sequence[SimpleCommand]) -> Iterator[ShellWrite]:
     """Yield what shell commands are known to write, move or remove."""
     folder = ""
@@ -210,10 +202,10 @@ def _written_by_script(command: SimpleCommand, arguments: Sequence[str]) -> Iter
 
 
 def mutations_of_shell(
-    commands: Sequence[SimpleCommand], territory: Territory, number: int, thread: str
+    writes: Sequence[ShellWrite], territory: Territory, number: int, thread: str
 ) -> Iterator[Mutation]:
-    """Yield what shell commands change of the session's own files."""
-    for write in shell_writes(commands):
+    """Yield what a shell command changes of the session's own files."""
+    for write in writes:
         path = write.path if write.path == UNKNOWN_PATH else territory.inside(write.path)
         if path is not None:
             to = None if write.to is None else territory.inside(write.to)

@@ -144,19 +144,6 @@ _NO_VERIFICATION: Final = frozenset(
     | {"--env-info", "--watch", "--watchAll", "--fix-only", "--dry-run", "-h5"}
 )
 """Options with which such a program verifies nothing, or does not end."""
-_MAY_VERIFY: Final = re.compile(
-    r"test|spec|check|lint|build|tsc|mypy|pyright|type|compile|make|vet|ruff|black|prettier|gofmt"
-    r"|clippy|tox|nox|jest|mocha|\bava\b|karma|\btap\b|phpstan|psalm|rubocop|flake8|verify|ninja"
-    r"|\bty\b|\bcc\b|gcc|g\+\+|clang|\bjust\b|javac|rustc|webpack|rollup|tsup|run|package|install"
-    r"|cargo|trial|nose|behave|cucumber|gradle|mvn|dialyzer|sorbet|flow|bats|standard|biome|compose"
-    r"|npm t\b|bandit|sh -n|php -l|ruby -c|unit|pest|rake|mise|codeception|scalac|kotlinc|stestr"
-    r"|analyze|assemble|validate|\bpy_|ktlint|busted|ginkgo|publish|credo|pyre|node|\bgo\b"
-)
-
-
-def may_verify(command: str) -> bool:
-    """Return whether a shell command may hold one that verifies; cheap, and never wrongly no."""
-    return _MAY_VERIFY.search(command) is not None
 
 
 def check_kind(words: Sequence[str]) -> CheckKind | None:

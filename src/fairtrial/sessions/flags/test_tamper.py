@@ -47,6 +47,11 @@ _SKIP: Final = re.compile(
     r"|@(?:Disabled|Ignore)\b(?!If)|markTestSkipped|markTestIncomplete|\bSkip\s*=\s*\"|\[Ignore\b"
     r"|^collect_ignore|--ignore[= ]|--deselect[= ]|testPathIgnorePatterns|^(?:skip|pending)\b"
 )
+_SKIP_WORDS: Final = (
+    *("skip", "only", "ignore", "xfail", "xit(", "xtest", "xdescribe", "fit(", "fdescribe", "todo"),
+    *("fails", "failing", "disabled", "expectedfailure", "incomplete", "pending", "--deselect"),
+)
+"""What at least one of stands, in small letters, in a line that keeps a test from running."""
 _CONDITION: Final = re.compile(
     r"\bif\b|platform|environ|version|short mode|which\(|not installed|\bunless\b", re.IGNORECASE
 )
@@ -217,7 +222,9 @@ def _tampered(mutation: Mutation, state: _State) -> Iterator[_Finding]:
     if mutation.change is None:
         return
     lines = diff_lines(mutation.change)
-    what = _hidden(lines) or _swallowed_in_test(lines)
+    low = mutation.change.diff.lower()
+    hidden = _hidden(lines) if any(word in low for word in _SKIP_WORDS) else None
+    what = hidden or _swallowed_in_test(lines)
     if what is not None:
         yield _Finding(mutation, what, state.failing)
     if mutation.path in state.made or mutation.kind is ChangeKind.ADD or not lines.whole:
