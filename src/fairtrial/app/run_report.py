@@ -26,17 +26,11 @@ def run_report(
         StoreError: the store cannot be read or written.
     """
     report = with_gate(bench, experiment_report(bench.store.experiments, state, note))
-    comparison = _compared(bench, state)
-    if comparison is None:
-        against = with_baseline(bench, report).vs_baseline
-        # Why there is none is for those who ask: `exp show`.
-        counted = against is not None and against.flips is not None
-        report = replace(report, vs_baseline=against if counted else None)
     return replace(
-        report,
+        with_baseline(bench, report),
         note=report.note or recording_note(bench, state),
         design=read_design(bench, state, plan),
-        comparison=comparison,
+        comparison=_compared(bench, state),
         matrix=read_matrix(bench, state),
         replay=replay_reading(bench, state),
     )

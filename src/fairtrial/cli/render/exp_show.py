@@ -28,7 +28,7 @@ LONGEST = 4_000
 def render(report: ExperimentReport | CaseReport | MetricsReport, console: Console) -> None:
     """Print an experiment's summary, or one case and every trial of it."""
     if isinstance(report, ExperimentReport):
-        render_experiment(report, console)
+        render_experiment(report, console, asked=True)
     elif isinstance(report, CaseReport):
         for case in report.cases:
             _case(case, console)

@@ -44,13 +44,17 @@ BAR = 40
 
 
 def render_experiment(
-    report: ExperimentReport, console: Console, *, next_steps: bool = True
+    report: ExperimentReport, console: Console, *, next_steps: bool = True, asked: bool = False
 ) -> None:
-    """Print the summary: what it came to, per grader, what went wrong, what to do next."""
+    """Print the summary: what it came to, per grader, what went wrong, what to do next.
+
+    With `asked`, it also says why nothing can be counted against a baseline.
+    """
     if report.note:
         line(console, report.note, "yellow")
     _headline(report, console)
-    _against(report, console)
+    if asked or (report.comparison is None and _counted(report)):
+        _against(report, console)
     if report.matrix is not None:
         _cells(report, report.matrix, console)
     elif report.comparison is not None:
@@ -145,6 +149,10 @@ def _planned(experiment: Experiment) -> str:
         return f"{cases} × {trials}"
     fewer_trials = experiment.spec["design"]["kind"] == "adaptive"
     return f"{cases} × at most {trials}" if fewer_trials else f"at most {cases} × {trials}"
+
+
+def _counted(report: ExperimentReport) -> bool:
+    return report.vs_baseline is not None and report.vs_baseline.flips is not None
 
 
 def _against(report: ExperimentReport, console: Console) -> None:
