@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, TextClause, delete, func, select, text
 from sqlalchemy.exc import IntegrityError
@@ -22,6 +22,8 @@ from fairtrial.store.tables import TOKEN_PARTS, call_piece, model_call, model_ca
 
 _ID_PREFIX = "call_"
 _LATEST = "latest"
+_MOST_CALLS: Final = 2**62
+"""More than any session has, and what the database can count to."""
 _REQUEST, _RESPONSE = 0, 1
 _REFS_AT_ONCE = 500
 _FIRST_ERROR = 400
@@ -299,6 +301,7 @@ def _numbered_call(connection: Connection, session: str, number: str) -> Recorde
         raise NotFoundError(
             f"{number!r} is no number of a call", fix="write SESSION#1, or SESSION#-1 for the last"
         ) from None
+    wanted = max(-_MOST_CALLS, min(wanted, _MOST_CALLS))
     if wanted < 0:
         backwards = statement.order_by(model_call.c.number.desc(), model_call.c.ref.desc())
         statement = backwards.offset(-wanted - 1)

@@ -142,6 +142,8 @@ class CallStoreContract:
             ("0b5c#0", "has no call 0"),
             ("0b5c#-3", "has no call -3"),
             ("0b5c#x", "no number of a call"),
+            (f"0b5c#{10**22}", f"has no call {10**22}"),
+            (f"0b5c#-{10**22}", f"has no call -{10**22}"),
         ],
     )
     def test_what_names_none_says_so(self, calls: CallStore, ref: str, why: str) -> None:
