@@ -181,6 +181,14 @@ COMMANDS = (
     "exp run asks.json --record --name asks",
     "exp run asks.json --replay asks --replay-until 1 --name asks-again",
     "exp show asks-again --case flaky",
+    "sessions sync --path transcripts",
+    "sessions list -n 1",
+    "sessions show latest",
+    "sessions flags",
+    "sessions flags latest",
+    "sessions stats",
+    "sessions export latest --to markdown",
+    "sessions rm latest",
     "cache show",
     "cache prune --older-than 30d",
     "demo",
@@ -216,6 +224,10 @@ except urllib.error.HTTPError as error:
 def prepare(terminal: Terminal) -> None:
     """Write what the commands work on."""
     terminal.write("agent.py", AGENT)
+    told = {"type": "user", "sessionId": "3f0c7a52-8a5e-4b1d-9f5e-6d2f5c1b7a10", "version": "2.1"}
+    asked = {**told, "uuid": "u1", "message": {"role": "user", "content": "No, that is wrong."}}
+    lines = [{**told, "type": "hologram"}, {**asked, "new": 1}, {**asked, "uuid": "u2"}]
+    terminal.write("transcripts/one.jsonl", "\n".join(map(json.dumps, lines)) + "\n")
     terminal.write("calls.py", CALLS)
     terminal.write("spec.json", json.dumps(SPEC))
     rules = [

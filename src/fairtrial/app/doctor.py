@@ -8,7 +8,8 @@ import platform
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fairtrial import __version__
@@ -16,11 +17,15 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.reports.doctor import Check, DoctorReport
 from fairtrial.app.requests.doctor import Request
 from fairtrial.model.errors import StoreError, UsageError
+from fairtrial.model.session import Unread
+from fairtrial.ports.sessions import SessionQuery
 from fairtrial.providers.choice import Here, choose_provider
 
 AGENTS = ("claude", "codex", "opencode", "gemini", "pi")
 LITTLE_DISK = 1024**3
 VERSION_TIMEOUT_S = 10
+_SHOWN = 5
+_MUCH_UNREAD = 0.05
 
 
 def doctor(bench: Bench, request: Request) -> DoctorReport:  # noqa: ARG001  # every verb takes both
@@ -32,6 +37,7 @@ def doctor(bench: Bench, request: Request) -> DoctorReport:  # noqa: ARG001  # e
         [
             *_installation(),
             _store(bench),
+            *_sessions(bench),
             _disk(bench.home),
             _git(bench),
             *(_agent(bench, name) for name in AGENTS),
@@ -67,6 +73,53 @@ def _store(bench: Bench) -> Check:
         return Check("store", ok=False, found=str(error).split("\n")[0], fix=error.fix)
     found = "empty" if not newest else f"newest experiment {newest[0].experiment.name}"
     return Check("store", ok=True, found=f"{bench.store_url or bench.home}, {found}")
+
+
+def _sessions(bench: Bench) -> Iterator[Check]:
+    """Say how many sessions are captured, and what of them was not understood, by agent."""
+    try:
+        tallies = bench.store.sessions.tallies(SessionQuery())
+        troubled = bench.store.sessions.unread()
+    except StoreError:
+        return  # the check of the store tells of it
+    if not tallies:
+        yield Check("sessions", ok=None, found="none captured: fairtrial sessions sync")
+        return
+    captured = sum(tally.sessions for tally in tallies)
+    yield Check("sessions", ok=True, found=f"{captured:,} captured")
+    by_agent: dict[str, list[Unread]] = {}
+    versions: dict[str, set[str]] = {}
+    for agent, version, unread in troubled:
+        by_agent.setdefault(agent, []).append(unread)
+        versions.setdefault(agent, set()).add(version or "unknown")
+    for agent, parts in sorted(by_agent.items()):
+        yield _unread(agent, sorted(versions[agent]), parts)
+
+
+def _unread(agent: str, versions: Sequence[str], parts: Sequence[Unread]) -> Check:
+    unknown: Counter[str] = Counter()
+    fields: Counter[str] = Counter()
+    for part in parts:
+        unknown.update(part.unknown_records)
+        fields.update(part.unknown_fields)
+    records = sum(part.records for part in parts)
+    bad = sum(part.bad_lines + part.clipped_lines for part in parts)
+    share = (sum(unknown.values()) + bad) / records if records else 0.0
+    told = [f"{share:.1%} of {records:,} records not understood in {len(parts):,} of its sessions"]
+    if unknown:
+        told.append(f"unknown records: {_most(unknown)}")
+    if fields:
+        told.append(f"unknown fields: {_most(fields)}")
+    if bad:
+        told.append(f"{bad:,} broken or endless lines")
+    told.append(f"written by {', '.join(versions[-_SHOWN:])}")
+    fix = "pip install --upgrade fairtrial: the agent may be newer than what reads it"
+    ok = share < _MUCH_UNREAD
+    return Check(f"sessions of {agent}", ok=ok, found="; ".join(told), fix=fix)
+
+
+def _most(counts: Counter[str]) -> str:
+    return ", ".join(f"{name} ({count:,})" for name, count in counts.most_common(_SHOWN))
 
 
 def _disk(home: Path) -> Check:

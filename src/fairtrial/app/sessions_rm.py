@@ -38,8 +38,9 @@ def sessions_rm(bench: Bench, request: Request) -> RemovedSessionsReport:
         found += store.ids(query, until)
     found = list(dict.fromkeys(found))
     if chosen and found and not request.yes:
+        noun = "session" if len(found) == 1 else "sessions"
         raise RefusedError(
-            f"{len(found):,} sessions would be removed for good",
+            f"{len(found):,} {noun} would be removed for good",
             fix="add --yes to remove them; `fairtrial sessions list` takes the same filter",
         )
     return RemovedSessionsReport(found, store.remove(found) if found else 0)

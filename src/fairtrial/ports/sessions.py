@@ -270,6 +270,10 @@ class SessionStore(Protocol):
         """
         ...
 
+    def many(self, session_ids: Sequence[str]) -> Sequence[FlaggedSession]:
+        """Return sessions by their ids, in that order; those that are not there are left out."""
+        ...
+
     def events(self, session_id: str, *, brief: bool = False) -> Sequence[SessionEvent]:
         """Return all events of a session in order, numbered from 1.
 

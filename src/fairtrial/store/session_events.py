@@ -1,11 +1,9 @@
-"""Events of sessions as bytes: packed by run, compressed, and put together again."""
+"""Events of sessions as bytes: packed by run, and compressed."""
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any, Final
 
 import msgspec
@@ -40,7 +38,6 @@ _KINDS: Final = (
 _PLACES: Final = {kind: place for place, kind in enumerate(_KINDS)}
 _ZSTD_LEVEL: Final = 3
 _BRIEF: Final = 1_000
-_LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
 
 
 def pack_events(events: Sequence[SessionEvent]) -> PackedEvents:
@@ -93,41 +90,3 @@ def _cut(event: SessionEvent) -> SessionEvent:
         text = "text" if isinstance(event, Thought) else "summary"
         return replace(event, **{text: getattr(event, text)[:_BRIEF]})
     return event
-
-
-def in_order(files: Sequence[Iterable[SessionEvent]]) -> list[SessionEvent]:
-    """Return the events of a session's files in one order, numbered from 1.
-
-    The order within a file stays, whatever its times say; files are merged by the times so far. A
-    model call whose tokens were told several times is there once, with the last ones.
-    """
-    if len(files) == 1:
-        return _numbered(files[0])
-    timed = [_timed(place, events) for place, events in enumerate(files)]
-    return _numbered(event for _, _, event in heapq.merge(*timed, key=lambda found: found[:2]))
-
-
-def _timed(
-    place: int, events: Iterable[SessionEvent]
-) -> Iterator[tuple[datetime, int, SessionEvent]]:
-    latest = _LONG_AGO
-    for event in events:
-        if event.at is not None and event.at > latest:
-            latest = event.at
-        yield latest, place, event
-
-
-def _numbered(events: Iterable[SessionEvent]) -> list[SessionEvent]:
-    found: list[SessionEvent] = []
-    usages: dict[str, int] = {}
-    for event in events:
-        if isinstance(event, Usage):
-            place = usages.setdefault(event.message_id, len(found))
-            if place < len(found):
-                found[place] = replace(event, number=place + 1)
-                continue
-        # The events were just made and nobody else has them; a copy of each would take longer
-        # than all the rest.
-        object.__setattr__(event, "number", len(found) + 1)
-        found.append(event)
-    return found

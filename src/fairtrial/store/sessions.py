@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from sqlalchemy import Connection, Select, and_, case, delete, func, or_, select
 
+from fairtrial.analysis.session_events import in_order
 from fairtrial.model.errors import NotFoundError, StoreError
 from fairtrial.model.flag import Flag, FlagLevel
 from fairtrial.model.session import (
@@ -35,7 +36,7 @@ from fairtrial.store.codec import from_json, from_micros, to_micros
 from fairtrial.store.database import Database
 from fairtrial.store.filtering import condition
 from fairtrial.store.finding import the_one, with_prefix
-from fairtrial.store.session_events import Unpacker, in_order, pack_events
+from fairtrial.store.session_events import Unpacker, pack_events
 from fairtrial.store.session_filter import SESSIONS
 from fairtrial.store.session_folding import unpack_facts
 from fairtrial.store.session_tables import (
@@ -56,6 +57,7 @@ from fairtrial.store.tables import TOKEN_PARTS
 _LATEST = "latest"
 _ID_PREFIX = "ses_"
 _SHORTEST_PREFIX = 6
+_AT_ONCE = 500
 _LISTING = "`fairtrial sessions list` shows the newest"
 _NEWEST_FIRST = (session.c.sorted_at.desc(), session.c.id.desc())
 _WEEK_MICROS = 7 * 86_400 * 1_000_000
@@ -125,6 +127,17 @@ class SqlSessionStore:
             if found is None:
                 raise NotFoundError(f"there is no session {ref}", fix=_LISTING)
             return _whole(connection, [found])[0]
+
+    def many(self, session_ids: Sequence[str]) -> Sequence[FlaggedSession]:
+        """Return sessions by their ids, in that order; those that are not there are left out."""
+        found: dict[str, FlaggedSession] = {}
+        with self._database.read() as connection:
+            for at in range(0, len(session_ids), _AT_ONCE):
+                page = session_ids[at : at + _AT_ONCE]
+                rows = connection.execute(select(session).where(session.c.ref.in_(page)))
+                whole = _whole(connection, [dict(row) for row in rows.mappings()])
+                found.update((one.session.id, one) for one in whole)
+        return [found[ref] for ref in session_ids if ref in found]
 
     def events(self, session_id: str, *, brief: bool = False) -> Sequence[SessionEvent]:
         """Return all events of a session; see `SessionStore`.

@@ -7,7 +7,7 @@ from fairtrial.model.flag import Flag, FlagLevel
 from fairtrial.model.session import Relation, Session
 
 _ID = 12
-_TITLE = 60
+_TITLE = 28
 
 
 def short_id(session: Session) -> str:
@@ -24,11 +24,15 @@ def title(session: Session, limit: int = _TITLE) -> str:
 
 
 def names(flags: tuple[Flag, ...]) -> str:
-    """Return the names of flags; those that only inform are in brackets."""
-    shown = {
-        flag.name if flag.level is FlagLevel.WARN else f"({flag.name})": None for flag in flags
-    }
-    return " ".join(shown) or "–"
+    """Return the first flag, and how many more there are; one that only informs is in brackets."""
+    ordered = sorted(flags, key=lambda flag: flag.level is not FlagLevel.WARN)
+    shown = dict.fromkeys(
+        flag.name if flag.level is FlagLevel.WARN else f"({flag.name})" for flag in ordered
+    )
+    if not shown:
+        return "–"
+    first, *others = shown
+    return f"{first} +{len(others)}" if others else first
 
 
 def place(session: Session) -> str:
