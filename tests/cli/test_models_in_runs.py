@@ -213,6 +213,22 @@ def test_a_rate_limit_is_waited_for(capitals: Command, folder: Path, serve: Serv
     assert (trials(capitals, "France")[0]["tries"], len(server.calls)) == (3, 3)
 
 
+def test_a_resume_of_a_run_without_kept_answers_asks_anew_too(
+    capitals: Command, folder: Path, serve: Serve
+) -> None:
+    troubled: list[bool] = []
+    down = ScriptedAnswer(status=500, error="out of order")
+    server = serve(lambda request: down if troubled else answers(request))
+    spec = written(folder, **EXACT, retries=0, stop_after_infra=1)
+    assert capitals("exp", "run", spec).code == 0
+    troubled.append(True)
+    assert capitals("exp", "run", spec, "--no-cache", "--name", "anew").code == 4
+    troubled.clear()
+    before = len(server.calls)
+    assert capitals("exp", "run", "--resume", "anew", "--retry-errors").code == 0
+    assert len(server.calls) == before + 3
+
+
 def test_a_resume_goes_on_with_the_texts_that_the_run_began_with(
     capitals: Command, folder: Path, serve: Serve
 ) -> None:

@@ -99,7 +99,7 @@ def run_intent(
         StoreError: the store cannot be read or written.
     """
     due = _due(bench, request, intent, birth or Birth())
-    machinery = _machinery(bench, intent, due, cache=_cached(request, intent))
+    machinery = _machinery(bench, intent, due, cache=_cached(intent))
     try:
         run(due, machinery, _world(bench, intent), bench.control)
     except StoreError as error:
@@ -151,13 +151,13 @@ def _due(bench: Bench, request: Request, intent: Intent, birth: Birth) -> Due:
     )
 
 
-def _cached(request: Request, intent: Intent) -> bool:
+def _cached(intent: Intent) -> bool:
     """Return whether answers are kept: not where two arms run one task.
 
     A kept answer of one arm would be the other's too, and their noise would look like none.
     """
     tasks = {content_hash(arm.task.content()) for arm in intent.plan.arms}
-    return not request.caching.no_cache and len(tasks) == len(intent.plan.arms)
+    return not intent.plan.policy.no_cache and len(tasks) == len(intent.plan.arms)
 
 
 def _machinery(bench: Bench, intent: Intent, due: Due, *, cache: bool) -> Machinery:

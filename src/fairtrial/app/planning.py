@@ -133,6 +133,7 @@ def policy_of(request: Request, otherwise: Policy) -> Policy:
         _first(limits.stop_after_infra, otherwise.stop_after_infra),
         _first(limits.trial_timeout, otherwise.trial_timeout_s),
         _first(request.max_cost, otherwise.max_cost_usd),
+        request.caching.no_cache or otherwise.no_cache,
     )
 
 

@@ -230,6 +230,7 @@ def with_limits(policy: Policy, request: Request) -> Policy:
         limits.stop_after_infra if limits.stop_after_infra is not None else policy.stop_after_infra,
         limits.trial_timeout if limits.trial_timeout is not None else policy.trial_timeout_s,
         request.max_cost if request.max_cost is not None else policy.max_cost_usd,
+        request.caching.no_cache or policy.no_cache,
     )
 
 

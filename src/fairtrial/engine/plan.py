@@ -33,6 +33,8 @@ class Policy:
         stop_after_infra: Stop once so many trials in a row end on infrastructure; 0 never stops.
         trial_timeout_s: Seconds a trial may take, retries included; None for no limit.
         max_cost_usd: What tasks and graders may cost together; None for no limit.
+        no_cache: Whether every model is asked anew. A resume never turns that off: part of the
+            trials would be draws of another run.
     """
 
     concurrency: int = 4
@@ -40,6 +42,7 @@ class Policy:
     stop_after_infra: int = 5
     trial_timeout_s: float | None = None
     max_cost_usd: float | None = None
+    no_cache: bool = False
 
     def content(self) -> dict[str, Json]:
         """Return the policy as one JSON object."""
@@ -49,6 +52,7 @@ class Policy:
             "stop_after_infra": self.stop_after_infra,
             "trial_timeout": self.trial_timeout_s,
             "max_cost": self.max_cost_usd,
+            **({"no_cache": True} if self.no_cache else {}),
         }
 
 
@@ -167,4 +171,5 @@ def stored_policy(stored: Mapping[str, Json]) -> Policy:
         stored["stop_after_infra"],
         stored["trial_timeout"],
         stored.get("max_cost"),
+        stored.get("no_cache", False),
     )
