@@ -18,6 +18,7 @@ WORKLOADS = {
     "W4": "bench.w4_http",
     "W5": "bench.w5_large_store",
     "W6": "bench.w6_compare",
+    "W7": "bench.w7_sessions",
     "W8": "bench.w8_proxy",
     "W9": "bench.w9_resume",
     "W10": "bench.w10_metrics",

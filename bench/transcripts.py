@@ -11,42 +11,18 @@ from pathlib import Path
 from typing import Any
 
 START = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
-WORDS = [
-    "return",
-    "value",
-    "index",
-    "table",
-    "parser",
-    "option",
-    "error",
-    "result",
-    "module",
-    "import",
-    "test",
-    "assert",
-    "field",
-    "query",
-    "session",
-    "number",
-    "string",
-    "buffer",
-    "window",
-    "record",
-    "reader",
-    "writer",
-    "column",
-    "filter",
-    "branch",
-    "commit",
-    "model",
-]
+WORDS = tuple(
+    "return value index table parser option error result module import test assert field query "  # noqa: SIM905
+    "session number string buffer window record reader writer column filter branch commit "
+    "model".split()
+)
 
 
 def write_transcripts(folder: Path, files: int, size: int) -> int:
     """Write so many transcripts of about so many bytes each; return the bytes of all."""
     total = 0
     for number in range(files):
-        draw = random.Random(number)
+        draw = random.Random(number)  # noqa: S311  # the same bytes each time
         session = str(uuid.UUID(int=draw.getrandbits(128), version=4))
         project = folder / "projects" / f"-home-dev-project-{number % 20}"
         project.mkdir(parents=True, exist_ok=True)
