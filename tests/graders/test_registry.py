@@ -95,6 +95,7 @@ def test_every_kind_has_a_default_threshold_and_a_schema(kind: str, tmp_path: Pa
     needed: dict[str, Any] = {
         "command": {"command": ["true"]},
         "python": {"function": "operator:eq"},
+        "judge": {"rubric": "r", "provider": "fake"},
     }
     value = {"kind": kind, **needed.get(kind, {})}
     surroundings = Surroundings(tmp_path, os.environ, HostWorkspace(slots=1))
