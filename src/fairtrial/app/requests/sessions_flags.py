@@ -17,9 +17,9 @@ class Request:
     session: str | None = option(None, positional=True)
     """Session id, prefix, agent's own id, latest or latest#-N"""
     mute: tuple[str, ...] = option((), metavar="FLAG")
-    """Do not flag sessions with this any more, and take it off all (repeatable)"""
+    """Do not flag sessions with this any more, and take it off all"""
     unmute: tuple[str, ...] = option((), metavar="FLAG")
-    """Flag sessions with this again (repeatable)"""
+    """Flag sessions with this again"""
     again: bool = option(default=False)
     """Let the rules look at all stored sessions again"""
 

@@ -13,14 +13,14 @@ class Request:
     """Read the sessions that coding agents recorded since the last time.
 
     Transcripts are found where the agents keep them: CLAUDE_CONFIG_DIR or ~/.claude, CODEX_HOME or
-    ~/.codex. What was read before is not read again. Keys and tokens are taken out before anything
+    ~/.codex, PI_CODING_AGENT_DIR or ~/.pi/agent. What was read before is not read again. Keys and tokens are taken out before anything
     is stored, and nothing leaves this machine.
     """
 
     agent: str | None = option(None, metavar="AGENT")
-    """Only sessions of this agent: claude-code or codex"""
+    """Only sessions of this agent: claude-code, codex or pi"""
     path: tuple[Path, ...] = option((), metavar="PATH")
-    """Read these files and folders instead (repeatable), whoever wrote them"""
+    """Read these files and folders instead, whoever wrote them"""
     anew: bool = option(default=False)
     """Read all files from their start again"""
     removed: bool = option(default=False)
