@@ -29,8 +29,10 @@ from fairtrial.cli.render.words import (
 from fairtrial.model.design import DesignReading
 from fairtrial.model.experiment import Experiment, Status
 from fairtrial.model.json import Json
+from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
+from fairtrial.model.wording import excerpt
 
 CAUSES = {
     Cause.TASK: ("Task errors", "the task itself failed; counted as failed"),
@@ -41,6 +43,7 @@ CAUSES = {
     Cause.INTERNAL: ("Defects of fairtrial", "undecided, in no rate; please report them"),
 }
 BAR = 40
+_LONGEST_KEY = 60
 
 
 def render_experiment(
@@ -139,7 +142,7 @@ def _headline(report: ExperimentReport, console: Console) -> None:
     if state.status is not Status.FINISHED:
         left = experiment.n_planned - totals.recorded
         reason = f": {state.status_reason}" if state.status_reason else ""
-        line(console, f"{state.status}{reason}; {counted(left, 'trial')} not run", "yellow")
+        line(console, f"{state.standing}{reason}; {counted(left, 'trial')} not run", "yellow")
 
 
 def _planned(experiment: Experiment) -> str:
@@ -298,7 +301,7 @@ def _flaky(report: ExperimentReport, console: Console) -> None:
     if total:
         title = f"Flaky, passed in some trials only: {counted(total, 'case')}"
         section(console, title)
-        names = ", ".join(f"{row.key} {row.passed}/{row.decided}" for row in report.flaky_rows)
+        names = ", ".join(f"{_short(row)} {row.passed}/{row.decided}" for row in report.flaky_rows)
         line(console, f"  {names}" + (" …" if total > len(report.flaky_rows) else ""))
 
 
@@ -322,10 +325,16 @@ def _slowest(report: ExperimentReport, console: Console) -> None:
     rows = report.slowest_rows[:3]
     if rows:
         names = ", ".join(
-            f"{row.key} {duration(row.duration_s / (row.decided + row.undecided))}" for row in rows
+            f"{_short(row)} {duration(row.duration_s / (row.decided + row.undecided))}"
+            for row in rows
         )
         section(console, "Slowest cases")
         line(console, f"  {names}")
+
+
+def _short(row: Row) -> str:
+    """Return a row's key; an id may be thousands of characters long."""
+    return excerpt(str(row.key), _LONGEST_KEY)
 
 
 def _next(report: ExperimentReport, console: Console) -> None:
