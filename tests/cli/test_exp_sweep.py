@@ -12,7 +12,9 @@ import pytest
 from tests.cli.conftest import EXACT, Command, Outcome, process
 from tests.cli.test_interrupts import recorded, until
 
-from fairtrial.model.errors import ExitCode
+from fairtrial.model.errors import ExitCode, StoreError
+from fairtrial.model.experiment import Experiment
+from fairtrial.store.experiments import SqlExperimentStore
 
 # Which cases a configuration solves is fixed by its skill, out of ten, and its salt; PAUSE gives a
 # test the time to end the program meanwhile.
@@ -209,9 +211,23 @@ def test_configurations_have_the_names_of_their_files(sweep: Command, folder: Pa
     assert [one["name"] for one in told["configurations"]] == ["base", "best"]
 
 
+def rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: rounded(entry) for name, entry in value.items()}
+    if isinstance(value, list):
+        return [rounded(entry) for entry in value]
+    return round(value, 12) if isinstance(value, float) else value
+
+
 class TestGoingOn:
     def final(self, told: Any) -> Any:
-        """Return what a sweep came to, without its ids and times."""
+        """Return what a sweep came to, without its ids and times.
+
+        Rows are added up in the order in which they were recorded, which moves the last digit.
+        """
+        return rounded(self._all(told))
+
+    def _all(self, told: Any) -> Any:
         return [
             told["race"]["rounds"],
             told["winner"],
@@ -275,3 +291,33 @@ class TestGoingOn:
         alone = fairtrial(*run).json["id"]
         done = sweep("--resume", alone)
         assert (done.code, "belongs to no sweep" in done.err) == (ExitCode.USAGE, True)
+
+    @pytest.mark.parametrize(("opening", "phase"), [(1, "race"), (2, "held-out"), (3, "guard")])
+    def test_one_that_fails_between_its_phases_goes_on_with_the_next(
+        self,
+        sweep: Command,
+        fairtrial: Command,
+        monkeypatch: pytest.MonkeyPatch,
+        opening: int,
+        phase: str,
+    ) -> None:
+        whole = sweep(*CONFIGURATIONS, "--guard", "faq", "--json").json
+        opened = 0
+
+        def fail(self: SqlExperimentStore, experiment: Experiment, positions: Any) -> None:
+            nonlocal opened
+            opened += 1
+            if opened == opening:
+                raise StoreError("the disk is full")
+            original(self, experiment, positions)
+
+        original = SqlExperimentStore.open_experiment
+        with monkeypatch.context() as patched:
+            patched.setattr(SqlExperimentStore, "open_experiment", fail)
+            failed = sweep(*CONFIGURATIONS, "--guard", "faq")
+        assert (failed.code, "the disk is full" in failed.err) == (ExitCode.NO_VERDICT, True)
+        assert "go on with: fairtrial exp sweep --resume exp_" in failed.err
+        shown = fairtrial("exp", "status").out
+        assert f"phase {opening} of at most 3: {phase}, not begun" in shown
+        resumed = sweep("--resume", "--json")
+        assert self.final(resumed.json) == self.final(whole)

@@ -103,7 +103,13 @@ def run_intent(
     try:
         run(due, machinery, _world(bench, intent), bench.control)
     except StoreError as error:
-        resume = f"fairtrial exp run --resume {due.experiment.id}"
+        sweep = due.experiment.spec.get("sweep")
+        of = (
+            f"run --resume {due.experiment.id}"
+            if sweep is None
+            else f"sweep --resume {sweep['race']}"
+        )
+        resume = f"fairtrial exp {of}"
         error.fix = f"{error.fix}; if trials were recorded, go on with: {resume}"
         raise
     state = bench.store.experiments.find(due.experiment.id)
