@@ -12,7 +12,8 @@ The decision point is the failing result.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from fairtrial.model.decision_point import DecisionPoint
@@ -36,12 +37,24 @@ def _find(course: Course) -> Iterator[DecisionPoint]:
     if not any(check.verdict is Verdict.FAIL for check in runs):
         return
     first = next((mutation.number for mutation in course.code_mutations()), None)
-    for turn in course.turns:
-        own = [check for check in runs if turn.start <= check.number <= turn.end]
+    for turn, own in by_turn(course.turns, runs):
         for check in own:
             if check.verdict is Verdict.FAIL and check.call.thread == MAIN:
                 last = check is own[-1]
                 yield from _judged(course, turn, check, last=last, changed=first)
+
+
+def by_turn(
+    turns: Sequence[Turn], checks: Iterable[Check]
+) -> Iterator[tuple[Turn, Sequence[Check]]]:
+    """Yield each turn with the checks that ended in it; one pass, however many there are."""
+    starts = [turn.start for turn in turns]
+    own: list[list[Check]] = [[] for _ in turns]
+    for check in checks:
+        place = bisect_right(starts, check.number) - 1
+        if place >= 0 and check.number <= turns[place].end:
+            own[place].append(check)
+    yield from zip(turns, own, strict=True)
 
 
 def _judged(

@@ -19,14 +19,17 @@ The decision point is the last result before the text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from fairtrial.model.decision_point import DecisionPoint
 from fairtrial.model.session import Operation, ResultStatus
 from fairtrial.sessions.claims import claims_passing
-from fairtrial.sessions.course import Check, Course, Turn, is_from_user
+from fairtrial.sessions.course import Course, Turn, is_from_user
 from fairtrial.sessions.decision_points.anchor import CourseAnchor
+from fairtrial.sessions.decision_points.done_while_failing import by_turn
 from fairtrial.sessions.verdicts import Verdict
 
 _NAME: Final = "unverified-claim"
@@ -39,36 +42,64 @@ def _find(course: Course) -> Iterator[DecisionPoint]:
     mutations = list(course.code_mutations())
     if not mutations and not course.checks:
         return
-    for turn in course.turns:
+    changed = sorted(mutation.number for mutation in mutations)
+    seen = _Seen.of(course)
+    for turn, own in by_turn(course.turns, course.checks):
         if turn.said is None:
             continue
-        before = [mutation.number for mutation in mutations if mutation.number < turn.said]
+        before = bisect_left(changed, turn.said)
         if before:
-            yield from _judged(course, turn, before[-1])
-        elif any(_refuted(check, turn) for check in course.checks):
-            yield from _judged(course, turn, 0)
+            yield from _judged(course, seen, turn, changed[before - 1])
+        elif any(check.verdict in _NOT_PASSED for check in own):
+            yield from _judged(course, seen, turn, 0)
 
 
-def _refuted(check: Check, turn: Turn) -> bool:
-    return turn.start <= check.number <= turn.end and check.verdict in _NOT_PASSED
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What a session's turns are held against, sorted once: it may have thousands of each.
+
+    Attributes:
+        passes: Numbers of the checks that passed.
+        results: Numbers of the results that came in the thread of their calls.
+    """
+
+    passes: Sequence[int]
+    results: Sequence[int]
+
+    @classmethod
+    def of(cls, course: Course) -> _Seen:
+        return cls(
+            sorted(check.number for check in course.checks if check.verdict is Verdict.PASS),
+            sorted(
+                step.result.number
+                for step in course.steps
+                if step.result.thread == step.call.thread
+            ),
+        )
+
+    def passed(self, start: int, end: int) -> bool:
+        """Return whether a check passed from one event on and before another."""
+        return bisect_left(self.passes, start) < bisect_left(self.passes, end)
+
+    def last_result(self, said: int) -> int:
+        """Return the last result before a text; the text's own turn has one."""
+        before = bisect_left(self.results, said)
+        return self.results[before - 1] if before else said - 1
 
 
-def _judged(course: Course, turn: Turn, last: int) -> Iterator[DecisionPoint]:
+def _judged(course: Course, seen: _Seen, turn: Turn, last: int) -> Iterator[DecisionPoint]:
     """Yield the decision point of a turn.
 
     Args:
         course: The session.
+        seen: What its turns are held against.
         turn: It ends with a text.
         last: Number of the last change before that text; 0 when nothing was changed.
     """
     said = turn.said or turn.end
     claim = claims_passing(turn.text)
-    passed = [
-        check
-        for check in course.checks
-        if last <= check.number < said and check.verdict is Verdict.PASS
-    ]
-    after = _last_result(course, said)
+    passed = seen.passed(last, said)
+    after = seen.last_result(said)
     if claim is not None and not passed:
         if not _may_know(course, last or turn.start, said):
             summary = f"no run has passed since the last change, yet: {claim[:80]}"
@@ -87,14 +118,6 @@ def _judged(course: Course, turn: Turn, last: int) -> Iterator[DecisionPoint]:
 
 def _evidence(last: int, said: int) -> tuple[int, ...]:
     return (last, said) if last else (said,)
-
-
-def _last_result(course: Course, said: int) -> int:
-    """Return the last result of the main thread before a text; the text's own turn has one."""
-    for step in reversed(course.steps):
-        if step.result.number < said and step.result.thread == step.call.thread:
-            return step.result.number
-    return said - 1
 
 
 def _may_know(course: Course, changed: int, said: int) -> bool:
