@@ -279,8 +279,20 @@ def test_places_follow_the_environment(tmp_path: Path) -> None:
         ".config/claude/projects",
         ".codex/sessions",
         ".codex/archived_sessions",
+        ".gemini/tmp",
         ".pi/agent/sessions",
     ]
-    environ = {"CLAUDE_CONFIG_DIR": "/c", "CODEX_HOME": "/x", "PI_CODING_AGENT_DIR": "/p"}
+    environ = {
+        "CLAUDE_CONFIG_DIR": "/c",
+        "CODEX_HOME": "/x",
+        "GEMINI_CLI_HOME": "/g",
+        "PI_CODING_AGENT_DIR": "/p",
+    }
     moved = [str(place.folder) for place in places_of(readers(), environ, tmp_path)]
-    assert moved == ["/c/projects", "/x/sessions", "/x/archived_sessions", "/p/sessions"]
+    assert moved == [
+        "/c/projects",
+        "/x/sessions",
+        "/x/archived_sessions",
+        "/g/.gemini/tmp",
+        "/p/sessions",
+    ]

@@ -13,12 +13,13 @@ class Request:
     """Read the sessions that coding agents recorded since the last time.
 
     Transcripts are found where the agents keep them: CLAUDE_CONFIG_DIR or ~/.claude, CODEX_HOME or
-    ~/.codex, PI_CODING_AGENT_DIR or ~/.pi/agent. What was read before is not read again. Keys and
-    tokens are taken out before anything is stored, and nothing leaves this machine.
+    ~/.codex, GEMINI_CLI_HOME or ~ (.gemini), PI_CODING_AGENT_DIR or ~/.pi/agent. What was read
+    before is not read again. Keys and tokens are taken out before anything is stored, and nothing
+    leaves this machine.
     """
 
     agent: str | None = option(None, metavar="AGENT")
-    """Only sessions of this agent: claude-code, codex or pi"""
+    """Only sessions of this agent: claude-code, codex, gemini or pi"""
     path: tuple[Path, ...] = option((), metavar="PATH")
     """Read these files and folders instead, whoever wrote them"""
     anew: bool = option(default=False)

@@ -1,0 +1,1 @@
+"""Chats of Gemini CLI."""
