@@ -268,6 +268,20 @@ class TestGoingOn:
         assert recorded() == 2 * before
         assert fairtrial("exp", "status", "--json").json["sweeps"] == []
 
+    def test_ctrl_c_ends_it_in_any_phase_with_the_command_that_goes_on(
+        self, sweep: Command, folder: Path
+    ) -> None:
+        words = ("exp", "sweep", *CONFIGURATIONS, "-d", "bugs", *EXACT, "--seed", "1", "-c", "2")
+        env = {**os.environ, "PAUSE": "0.02"}
+        running = process(*words, cwd=folder, env=env)
+        until(lambda: recorded() >= 200 or running.poll() is not None)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate()
+        assert running.returncode == ExitCode.INTERRUPTED, err
+        assert "The held-out comparison is interrupted" in out
+        assert "go on:  fairtrial exp sweep --resume exp_" in out
+        assert sweep("--resume").code == 0
+
     def test_the_same_configurations_find_their_unfinished_sweep(
         self, sweep: Command, fairtrial: Command
     ) -> None:

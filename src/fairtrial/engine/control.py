@@ -61,6 +61,10 @@ class Control:
         """Call `listener` after every change, in the thread that made it."""
         self._listeners.append(listener)
 
+    def unlisten(self, listener: Callable[[], None]) -> None:
+        """Call it no more: one control may stop several runs, one after the other."""
+        self._listeners.remove(listener)
+
     def _notify(self) -> None:
-        for listener in self._listeners:
+        for listener in tuple(self._listeners):
             listener()

@@ -227,6 +227,7 @@ class _Run:
                 if not self._exhausted:
                     break
         finally:
+            self._control.unlisten(wake)
             await ledger.close()
 
     async def _drain_stage(self, leases: Iterator[Lease], ledger: Ledger) -> None:

@@ -14,6 +14,7 @@ from fairtrial.model.decision import Outcome
 from fairtrial.model.experiment import Status
 
 SHOWN = 5
+_PHASES = {"race": "race", "held-out": "held-out comparison", "guard": "guard"}
 _WORDS = {
     Outcome.SHIP: ("Adopt", "bold green"),
     Outcome.HOLD: ("Keep", "bold red"),
@@ -84,7 +85,7 @@ def _end(report: SweepReport, console: Console) -> None:
         state = report.states[-1]
         reason = f": {state.status_reason}" if state.status_reason else ""
         stands = "not finished" if state.status is Status.FINISHED else str(state.status)
-        line(console, f"The {report.phase} is {stands}{reason}", "bold yellow")
+        line(console, f"The {_PHASES[report.phase]} is {stands}{reason}", "bold yellow")
         line(console, f"  go on:  {report.resume}")
         return
     word, style = _WORDS.get(decision.outcome, ("Keep", "bold"))
