@@ -303,3 +303,17 @@ def test_a_task_that_forgets_its_limit_is_ended(
     rig.run(ScriptedTask(hang))
     (trial,) = rig.store.experiments.trials(rig.experiment.id)
     assert (trial.verdict, trial.cause) == (Verdict.FAILED, Cause.LIMIT)
+
+
+def test_what_is_unusual_about_an_output_stands_before_the_reason_of_a_failure(
+    make_rig: MakeRig,
+) -> None:
+    async def cut(call: TaskCall) -> TaskResult:
+        output = "4 and" if call.case.id == "c000" else call.case.input
+        return TaskResult(output, note="the answer was cut")
+
+    rig = make_rig(n_cases=2)
+    rig.run(ScriptedTask(cut))
+    first, second = rig.store.experiments.trials(rig.experiment.id)
+    assert first.reason == "the answer was cut; exact: compared"
+    assert second.reason is None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeAlias
 
-from fairtrial.analysis.verdict import decide, grading_cost
+from fairtrial.analysis.verdict import decide, grading_cost, one_line
 from fairtrial.engine.attempts import (
     Attempting,
     Confirming,
@@ -27,6 +27,7 @@ from fairtrial.model.grader import Subject
 from fairtrial.model.score import Score
 from fairtrial.model.task import EarlierAttempt, TaskCall, TaskResult
 from fairtrial.model.trial import Trial
+from fairtrial.model.verdict import Ruling, Verdict
 from fairtrial.ports import CallRecorder, CallsMade, Clock, Lease, Task
 
 GradeAll: TypeAlias = Callable[[Subject], Awaitable[tuple[Score, ...]]]
@@ -150,7 +151,7 @@ class TrialRunner:
             key=lease.key,
             verdict=ruling.verdict,
             cause=ruling.cause,
-            reason=ruling.reason,
+            reason=_noted(ruling, result.note),
             score=ruling.score,
             scores=scores,
             output=result.output,
@@ -238,3 +239,10 @@ def _problem_in(result: TaskResult) -> TrialProblem | None:
     if result.timed_out:
         return TrialTimeout(result.error or "over its time limit")
     return None if result.error is None else TaskError(result.error)
+
+
+def _noted(ruling: Ruling, note: str | None) -> str | None:
+    """Return the reason of a verdict; what is unusual about an output that did not pass first."""
+    if note is None or ruling.verdict is Verdict.PASSED:
+        return ruling.reason
+    return one_line(f"{note}; {ruling.reason}" if ruling.reason else note)

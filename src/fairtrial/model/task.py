@@ -140,6 +140,7 @@ class TaskResult:
         spans: Steps the task reported, as JSON objects.
         process: Set by tasks that run a program.
         reused: Set when model answers were served again instead of asked for.
+        note: What is unusual about the output; told beside the reason when it does not pass.
     """
 
     output: Json
@@ -151,3 +152,4 @@ class TaskResult:
     spans: tuple[Mapping[str, Json], ...] = ()
     process: ProcessUsage | None = None
     reused: Reused | None = None
+    note: str | None = None

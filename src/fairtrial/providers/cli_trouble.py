@@ -35,6 +35,16 @@ _NETWORK: Final = re.compile(
 _OTHER_RELEASE: Final = re.compile(r"unknown option|unexpected argument", re.IGNORECASE)
 _STATUS: Final = re.compile(r"(?:status|API Error:?)[: ]+\(?(\d{3})\b")
 
+_FIXES: Final = {
+    "rate_limit": "lower --concurrency, or go on later with --resume",
+    "server": "try again later",
+    "network": "check the connection, and the address if one is set",
+}
+_LOGINS: Final = {
+    "claude-code": "log in with `claude`, or check ANTHROPIC_API_KEY if it is set",
+    "codex": "log in with `codex login`, or check OPENAI_API_KEY if it is set",
+}
+
 
 def trouble(kind: str, words: str, status: int | None = None) -> InfraError | ProviderError:
     """Return the trouble that a CLI tells of.
@@ -46,13 +56,23 @@ def trouble(kind: str, words: str, status: int | None = None) -> InfraError | Pr
     """
     if status is None and (found := _STATUS.search(words)):
         status = int(found[1])
-    said = f"{kind}: {excerpt(words)}"
+    said = f"{kind}: {_without_secrets(excerpt(words))}"
     if _OTHER_RELEASE.search(words):
         return ProviderError(f"{said}; install the newest release of the program")
     if _SPENT.search(words) and _NOT_SPENT not in words:
         return InfraError(_with_reset(said, words), kind="quota")
     infra = _by_status(status) or (_by_words(words) if status is None else None)
-    return InfraError(said, kind=infra) if infra else ProviderError(said)
+    if infra is None:
+        return ProviderError(said)
+    fix = _FIXES[infra] if infra != "login" else _LOGINS.get(kind, "log in again")
+    return InfraError(f"{said}; {fix}", kind=infra)
+
+
+def _without_secrets(text: str) -> str:
+    # Only trouble is cleaned, and most calls meet none.
+    from fairtrial.redaction.secrets import Redactor  # noqa: PLC0415
+
+    return Redactor().body(text.encode("utf-8", "replace")).decode()
 
 
 def whole_characters(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -63,6 +64,9 @@ _REFUSED_CALLS: Final = frozenset(
         "data_residency_mismatch",
     }
 )
+
+_SHORT_WAIT_S: Final = 300.0
+"""A longer wait is no longer one that a run sits out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +135,16 @@ def trouble_of(
         "rate_limit": ("rate_limit", "rate limit", "lower --concurrency"),
         "server": ("server", "server error", "try again later"),
     }[cause]
-    asked_to_wait = cause in ("rate_limit", "server")
-    return about.infra(f"{what}: {said}; {fix}", kind, wait_s if asked_to_wait else None)
+    if cause not in ("rate_limit", "server"):
+        return about.infra(f"{what}: {said}; {fix}", kind)
+    if wait_s is not None and wait_s > _SHORT_WAIT_S:
+        fix = f"it asks to wait {_in_words(wait_s)}: go on then with --resume"
+    return about.infra(f"{what}: {said}; {fix}", kind, wait_s)
+
+
+def _in_words(seconds: float) -> str:
+    hours, minutes = divmod(math.ceil(seconds / 60.0), 60)
+    return f"{hours:,} h {minutes} min" if hours else f"{minutes} min"
 
 
 def _cause(error: ApiError, status: int | None) -> str:

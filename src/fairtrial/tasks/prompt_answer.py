@@ -41,6 +41,7 @@ def result_of(reply: ModelReply, form: Form, validator: Any, max_tokens: int) ->
         tokens=None if cached else reply.tokens,
         metrics={} if reply.first_token_s is None else {"first_token_s": reply.first_token_s},
         spans=(_span(reply, max_tokens),),
+        note=_note(reply, max_tokens),
         reused=Reused("cache", 1, reply.tokens, reply.cost_usd) if cached else None,
     )
 
@@ -79,10 +80,17 @@ _ENDINGS = {
 
 def _span(reply: ModelReply, max_tokens: int) -> dict[str, Json]:
     span: dict[str, Json] = {"name": "model call", "model": reply.model, "stop": reply.stop.value}
-    if reply.stop is StopReason.LENGTH:
-        span["note"] = f"the answer was cut at {max_tokens} tokens"
-    elif reply.stop is StopReason.REFUSAL:
-        span["note"] = "the model, or a filter before it, refused"
+    note = _note(reply, max_tokens)
+    if note is not None:
+        span["note"] = note
     if reply.cached:
         span["cached"] = True
     return span
+
+
+def _note(reply: ModelReply, max_tokens: int) -> str | None:
+    if reply.stop is StopReason.LENGTH:
+        return f"the answer was cut at {max_tokens} tokens; a larger 'max_tokens' lets it end"
+    if reply.stop is StopReason.REFUSAL:
+        return "the model, or a filter before it, refused to answer"
+    return None
