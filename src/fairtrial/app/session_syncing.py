@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from fairtrial.app.bench import Bench
 from fairtrial.model.json import Json
+from fairtrial.redaction.own_rules import SESSION_RULES, own_rules
 from fairtrial.redaction.secrets import Redactor
 from fairtrial.sessions.pricing import CallPrices
 from fairtrial.sessions.reading import Ways
@@ -25,10 +26,11 @@ def syncer(bench: Bench, trouble: Callable[[str], None]) -> Syncer:
         trouble: Told of rules that cannot be loaded.
 
     Raises:
-        UsageError: the user's prices cannot be read.
+        UsageError: the user's prices or rules of secrets cannot be read.
     """
     store = bench.store.sessions
-    ways = Ways(Redactor().body, store.pack, CallPrices(bench.prices), Repositories())
+    rules = (*SESSION_RULES, *own_rules(bench.home / "secrets.json"))
+    ways = Ways(Redactor(rules).body, store.pack, CallPrices(bench.prices), Repositories())
     return Syncer(store, ways, flag_rules(muted_flags(bench), trouble), bench.clock.now)
 
 
