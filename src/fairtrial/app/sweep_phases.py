@@ -13,7 +13,7 @@ from fairtrial.app.resuming import Intent, kept_of
 from fairtrial.app.spending import spent_usd
 from fairtrial.app.sweep_plan import Phase, SweepPlan, plan_of_phase
 from fairtrial.engine.plan import Arm, Plan
-from fairtrial.model.errors import NotFoundError
+from fairtrial.model.errors import NotFoundError, RefusedError
 from fairtrial.model.experiment import ExperimentState, Status
 from fairtrial.model.json import Json
 
@@ -49,7 +49,13 @@ class Phases:
         facts: Mapping[str, Json] = {"sweep": {"race": self.plan.race.id, "role": phase.role}}
         birth = Birth(phase.id, facts, self.before if phase is self.plan.race else _nothing)
         run = RunRequest(name=phase.name, caching=self.request.caching, session=False)
-        run_intent(self.bench, run, Intent(plan, self.plan.folder, state, kept), birth)
+        try:
+            run_intent(self.bench, run, Intent(plan, self.plan.folder, state, kept), birth)
+        except RefusedError as error:
+            if plan.policy.max_cost_usd is not None and phase is not self.plan.race:
+                resume = f"fairtrial exp sweep --resume {self.plan.race.id} --max-cost USD"
+                error.fix = f"allow more for the whole sweep: {resume}"
+            raise
         return self.bench.store.experiments.find(phase.id)
 
     def _affordable(self, plan: Plan, phase: Phase) -> Plan:

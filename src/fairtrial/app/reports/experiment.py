@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
@@ -208,27 +208,41 @@ def _more_money(state: ExperimentState) -> str:
     return f" --max-cost {float(f'{enough:.2g}'):g}"
 
 
+def _beside(state: ExperimentState) -> Iterator[tuple[str, str]]:
+    """Yield what to hold a finished experiment against."""
+    experiment = state.experiment
+    name = experiment.id
+    if state.status is not Status.FINISHED:
+        return
+    # The winner of a race is flattered by the choice: comparing it there says nothing.
+    raced = experiment.spec.get("design", {}).get("kind") == "halving"
+    if experiment.is_aa:
+        yield f"fairtrial exp aa {name}", "see its noise floor, and keep it"
+    elif experiment.spec.get("cells"):
+        cell = shlex.quote(f"{name}:{experiment.arms[-1]}")
+        yield f"fairtrial exp compare {cell}", "compare one cell with the baseline"
+    elif len(experiment.arms) == 2 and not raced:
+        yield f"fairtrial exp compare {name}", "compare its arms"
+    if experiment.series is not None:
+        series = option("--series", experiment.series)
+        yield f"fairtrial exp plateau {series}", "see the evidence of its loop"
+
+
 def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple[str, str]]:
     name = state.experiment.id
     totals = state.totals
     steps = []
     if state.experiment.regrade_of is not None:
         steps.append((f"fairtrial exp show {state.experiment.regrade_of}", "see the original"))
+    elif state.experiment.spec.get("sweep"):
+        race = state.experiment.spec["sweep"]["race"]
+        steps.append((f"fairtrial exp sweep --resume {race}", "go on with its sweep, or read it"))
     elif state.status is not Status.FINISHED:
         steps.append((f"fairtrial exp run --resume {name}{_more_money(state)}", "run what is left"))
     elif totals.causes.get(Cause.TASK) or totals.causes.get(Cause.INFRA):
         command = f"fairtrial exp run --resume {name} --retry-errors"
         steps.append((command, "run the trials that ended in an error again"))
-    if state.experiment.is_aa and state.status is Status.FINISHED:
-        steps.append((f"fairtrial exp aa {name}", "see its noise floor, and keep it"))
-    elif state.experiment.spec.get("cells") and state.status is Status.FINISHED:
-        cell = shlex.quote(f"{name}:{state.experiment.arms[-1]}")
-        steps.append((f"fairtrial exp compare {cell}", "compare one cell with the baseline"))
-    elif len(state.experiment.arms) == 2 and state.status is Status.FINISHED:
-        steps.append((f"fairtrial exp compare {name}", "compare its arms"))
-    if state.experiment.series is not None and state.status is Status.FINISHED:
-        series = option("--series", state.experiment.series)
-        steps.append((f"fairtrial exp plateau {series}", "see the evidence of its loop"))
+    steps += _beside(state)
     if failed:
         case = option("--case", failed[0].key.case_id)
         steps.append((f"fairtrial exp show {name} {case}", "read one failure in full"))
