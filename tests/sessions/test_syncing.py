@@ -260,6 +260,12 @@ def test_garbage_brings_nothing_and_harms_nothing(store: Store, tmp_path: Path) 
     outcome = sync(store, tmp_path)
     assert outcome.troubles == []
     assert len(store.sessions.newest(SessionQuery())) == 1
+    assert sync(store, tmp_path).read == 0
+    # It may have been the start of a session after all.
+    with (project / "empty.jsonl").open("ab") as file:
+        file.write(as_bytes(a_session(session=OTHER).records))
+    sync(store, tmp_path)
+    assert len(store.sessions.newest(SessionQuery())) == 2
 
 
 def test_whose_a_file_is_is_seen_by_what_it_holds(tmp_path: Path) -> None:

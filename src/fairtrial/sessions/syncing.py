@@ -122,9 +122,6 @@ class Syncer:
             return None
         outcome.read += 1
         outcome.bytes += reading.mark.offset - (0 if before is None else before[0].offset)
-        if not reading.facts.native_id:
-            # Nothing in it tells whose it is; it is looked at again when it changes.
-            return None
         return reading, events
 
     def _before(self, file: NewFile, mark: FileMark | None) -> tuple[FileMark, bytes] | None:

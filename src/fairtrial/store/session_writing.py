@@ -66,7 +66,15 @@ def save_readings(connection: Connection, readings: Sequence[FileReading], now: 
 
 
 def _wanted(connection: Connection, readings: Sequence[FileReading]) -> list[FileReading]:
-    """Return the readings of sessions that were not removed; the files of others are noted."""
+    """Return the readings of sessions that were not removed; the files of others are noted.
+
+    So are those that are of no session, e.g. because nothing in them is understood.
+    """
+    nameless = [found for found in readings if not found.facts.native_id]
+    if nameless:
+        nothing = dict.fromkeys(("facts", "state", "prompts"))
+        _upsert_files(connection, [_file_row(found, None) | nothing for found in nameless])
+        readings = [found for found in readings if found.facts.native_id]
     chosen = select(session_file.c.tail).where(session_file.c.offset == _REMOVED).distinct()
     removed = set(connection.execute(chosen).scalars())
     if not removed:
