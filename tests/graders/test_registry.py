@@ -205,3 +205,14 @@ def test_every_kind_that_compares_with_the_expected_value_is_known() -> None:
         source = inspect.getsource(importlib.import_module(module))
         if "import wanted" in source or "the case's 'expected' is no" in source:
             assert compares(GraderSpec(kind, kind)), kind
+
+
+@pytest.mark.parametrize("kind", ["exact", "contains", "similarity"])
+def test_a_threshold_that_nothing_can_reach_is_refused(kind: str) -> None:
+    with pytest.raises(UsageError, match="nothing could pass"):
+        grader_spec({"kind": kind, "threshold": 7}, "spec")
+
+
+def test_a_grader_of_ones_own_has_its_own_scale() -> None:
+    spec = grader_spec({"kind": "command", "command": "grade", "threshold": 7}, "spec")
+    assert spec.threshold == 7

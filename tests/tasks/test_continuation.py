@@ -118,7 +118,11 @@ def test_the_plan_keeps_the_texts_of_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"vary": {"": 1}}, "no name"), ({"provider": "smoke"}, "unknown provider 'smoke'")],
+    [
+        ({"vary": {"": 1}}, "no name"),
+        ({"vary": {"a..b": 1}}, "no name"),
+        ({"provider": "smoke"}, "unknown provider 'smoke'"),
+    ],
 )
 def test_what_makes_no_sense_is_refused(
     run_task: RunTask, options: dict[str, Any], message: str

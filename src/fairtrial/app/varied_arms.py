@@ -43,8 +43,10 @@ def varied_arms(words: Sequence[str], folder: Path) -> Arms:
     for word in words:
         key, equals, text = word.partition("=")
         key = key.strip()
-        if not equals or not key.strip("."):
+        if not equals or not all(key.split(".")):
             raise UsageError(f"{word!r} names no field", where=_WHERE, fix=_HOW)
+        if key == "model" and not text.strip():
+            raise UsageError("'model=' names no model", where=_WHERE, fix=_HOW)
         if key in arms.b:
             raise UsageError(f"{key} is varied twice", where=_WHERE, fix=_HOW)
         values = [_value(key, value, folder) for value in _split(text)]

@@ -59,6 +59,9 @@ class Shared:
     """Whether failing it fails the trial; else it only adds to the main score."""
 
 
+_OWN_SCALE = frozenset({"command", "python"})
+"""Kinds whose values may be any number; those of all others are from 0 to 1."""
+
 _SHARED_KEYS = {
     "not" if option.name == "negate" else option.name: option.name for option in options_of(Shared)
 }
@@ -87,6 +90,11 @@ def grader_spec(value: Json, where: str) -> GraderSpec:
     own = {k: v for k, v in value.items() if k != "kind" and k not in _SHARED_KEYS}
     GRADERS.options(kind, own, where)
     shared = _shared(value, f"{where} ({kind} grader)")
+    if kind not in _OWN_SCALE and shared.threshold is not None and shared.threshold > 1:
+        raise UsageError(
+            f"'threshold' is {shared.threshold:g}, and the value is at most 1: nothing could pass",
+            where=f"{where} ({kind} grader)",
+        )
     return GraderSpec(
         kind=kind,
         name=shared.name or kind,

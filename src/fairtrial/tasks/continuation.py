@@ -164,7 +164,7 @@ def changes_given(vary: Mapping[str, Json], folder: Path, where: str) -> dict[st
         UsageError: a file cannot be read, or a field has no name.
     """
     at = f"{where}, option 'vary'"
-    if not all(name.strip(".") for name in vary):
+    if not all(all(name.split(".")) for name in vary):
         raise UsageError("a field to vary has no name", where=at)
     return {
         name: text_given(value, folder, f"{at}, {name}") if isinstance(value, str) else value
