@@ -7,7 +7,6 @@ from fairtrial.model.flag import Flag, FlagLevel
 from fairtrial.model.session import Relation, Session
 
 _ID = 12
-_TITLE = 28
 
 
 def short_id(session: Session) -> str:
@@ -15,12 +14,12 @@ def short_id(session: Session) -> str:
     return session.id[:_ID]
 
 
-def title(session: Session, limit: int = _TITLE) -> str:
-    """Return the first line of what was asked."""
+def title(session: Session, limit: int) -> str:
+    """Return the first line of what was asked, cut to so many characters."""
     lines = (session.first_prompt or "").strip().splitlines()
     text = lines[0] if lines else "–"
-    text = text if len(text) <= limit else text[: limit - 1] + "…"
-    return f"↳ {text}" if session.relation is Relation.SUBAGENT else text
+    text = f"↳ {text}" if session.relation is Relation.SUBAGENT else text
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def names(flags: tuple[Flag, ...]) -> str:

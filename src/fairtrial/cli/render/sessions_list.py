@@ -10,15 +10,24 @@ from fairtrial.cli.render.sessions import ended, names, place, short_id, title
 from fairtrial.cli.render.words import money
 from fairtrial.ports.sessions import FlaggedSession
 
+_COLUMNS = ("Session", "Ended", "Agent", "Repo", "State", ">Cost", "Flags")
+_GAP = 2
+_SHORTEST_TITLE, _LONGEST_TITLE = 16, 60
+
 
 def render(report: SessionsReport, console: Console) -> None:
-    """Print a page of sessions."""
+    """Print a page of sessions; what was asked gets the room that is left."""
     if not report.sessions:
         hint = "no session fits" if report.filtered else "no session is captured"
         line(console, f"{hint.capitalize()}. Read new ones with: fairtrial sessions sync")
         return
-    columns = ("Session", "Ended", "Agent", "Repo", "State", ">Calls", ">Cost", "Flags", "Prompt")
-    table(console, columns, [_row(found) for found in report.sessions])
+    rows = [_row(found) for found in report.sessions]
+    widths = [max(map(len, column)) + _GAP for column in zip(_COLUMNS, *rows, strict=True)]
+    left = min(max(console.width - sum(widths), _SHORTEST_TITLE), _LONGEST_TITLE)
+    titled = [
+        (*row, title(found.session, left)) for row, found in zip(rows, report.sessions, strict=True)
+    ]
+    table(console, (*_COLUMNS, "Prompt"), titled)
     if report.more:
         last = report.sessions[-1].session
         line(console, f"Earlier ones: fairtrial sessions list --before {short_id(last)}", "dim")
@@ -32,8 +41,6 @@ def _row(found: FlaggedSession) -> tuple[str, ...]:
         session.agent,
         place(session),
         session.state.value,
-        f"{session.counts.calls:,}",
         money(session.cost_usd),
         names(found.flags),
-        title(session),
     )
