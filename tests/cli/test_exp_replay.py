@@ -290,6 +290,17 @@ def test_a_killed_replay_goes_on(
     assert resumed["arms"][0]["replies"] == 6
 
 
+def test_a_replay_that_is_described_and_named_by_its_id_goes_on(
+    record: Command, fairtrial: Command
+) -> None:
+    record()
+    words = ("latest#2", "--vary", f"model={OTHER}", "--n", "2")
+    first = fairtrial("exp", "replay", *words, "--name", "mine", "--json").json
+    again = fairtrial("exp", "replay", *words, "--resume", "mine", "--json")
+    assert again.code == 0, again.err
+    assert again.json["experiment"]["id"] == first["experiment"]["id"]
+
+
 def test_a_continuation_task_gets_a_control(
     record: Command, fairtrial: Command, folder: Path
 ) -> None:

@@ -56,7 +56,7 @@ def exp_replay(bench: Bench, request: Request) -> ReplayReport | ReplayPlanRepor
     graders = _graders(bench, request, chosen)
     notes = [*notes, *(note for one in chosen for note in one.notes)]
     notes += _idle(chosen, arms)
-    name = request.name or f"replay-{chosen[0].call.id}"
+    name = _name(bench, request, f"replay-{chosen[0].call.id}")
     if request.dry_run:
         return _planned(bench, request, chosen, tasks, graders, (name, notes))
     tell(bench, notes)
@@ -73,6 +73,13 @@ def exp_replay(bench: Bench, request: Request) -> ReplayReport | ReplayPlanRepor
         caching=request.caching,
     )
     return _run(bench, run)
+
+
+def _name(bench: Bench, request: Request, otherwise: str) -> str:
+    """Return the name of the experiment and its dataset; what is resumed keeps the one it has."""
+    if request.name is None and request.resume not in (None, NEWEST):
+        return bench.store.experiments.find(str(request.resume)).experiment.name
+    return request.name or otherwise
 
 
 def _run(bench: Bench, run: RunRequest) -> ReplayReport:
