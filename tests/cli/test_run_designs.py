@@ -223,6 +223,15 @@ class TestAdaptiveSamples:
             "trials": 44,
         }
 
+    def test_two_arms_get_no_interval_and_a_comparison_of_them_a_warning(
+        self, run: Command, fairtrial: Command
+    ) -> None:
+        done = run(*ARMS, "--samples", "adaptive", "--json").json
+        assert done["comparison"] is None
+        assert len(done["design"]["facts"]["arms"]) == 2
+        found = fairtrial("exp", "compare", done["id"], "--json").json
+        assert "sampled adaptively" in found["problems"][0]["what"]
+
     def test_the_number_of_trials_is_its_own(self, run: Command) -> None:
         done = run("--task", CAT, "--samples", "adaptive", "--trials", "3")
         assert (done.code, "decides how many" in done.err) == (ExitCode.USAGE, True)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fairtrial.app.against_baseline import with_baseline
 from fairtrial.app.bench import Bench
 from fairtrial.app.design_readings import read_design
-from fairtrial.app.designing import HALVING
+from fairtrial.app.designing import ADAPTIVE, HALVING
 from fairtrial.app.matrix_reading import read_matrix
 from fairtrial.app.release_gate import with_gate
 from fairtrial.app.replay_readings import recording_note, replay_reading
@@ -39,8 +39,11 @@ def run_report(
 def _compared(bench: Bench, state: ExperimentState) -> ComparisonReport | None:
     """Compare the two arms of a finished run; the same task twice is no comparison."""
     experiment = state.experiment
-    if experiment.spec.get("design", {}).get("kind") == HALVING:
+    kind = experiment.spec.get("design", {}).get("kind")
+    if kind == HALVING:
         return None  # the winner is flattered by the race: nothing is compared on its cases
+    if kind == ADAPTIVE:
+        return None  # no interval holds for shares of trials whose number they decided
     if experiment.spec.get("cells"):
         return None  # a matrix has a table of its own
     if len(experiment.arms) != 2 or experiment.is_aa or state.status is not Status.FINISHED:

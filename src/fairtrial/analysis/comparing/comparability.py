@@ -87,6 +87,7 @@ def comparability(a: Input, b: Input, rows: PairedRows, *, force: bool) -> Compa
         *([selection] if selection else []),
         *_lost(a, b, rows),
         *_stopped_early(a, b),
+        *_sampled_adaptively(a, b),
     ]
     if shared == 0:
         warnings.append(_nothing_shared(a, b))
@@ -119,6 +120,20 @@ def _stopped_early(a: Input, b: Input) -> Sequence[Problem]:
         if state.experiment.spec.get("design", {}).get("kind") == "early-stopping"
         and state.status is Status.FINISHED
         and state.status_reason is not None
+    ]
+
+
+def _sampled_adaptively(a: Input, b: Input) -> Sequence[Problem]:
+    """Return a problem where a third trial was run only because two disagreed."""
+    states = {side.state.experiment.id: side.state for side in (a, b)}
+    return [
+        Problem(
+            f"{state.experiment.name} sampled adaptively: with a third trial only where two "
+            "disagreed, shares of trials and their interval are biased",
+            fix="run both with the same fixed number of trials to compare them",
+        )
+        for state in states.values()
+        if state.experiment.spec.get("design", {}).get("kind") == "adaptive"
     ]
 
 
