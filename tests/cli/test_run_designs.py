@@ -17,10 +17,20 @@ from fairtrial.model.errors import ExitCode
 # the trial and the attempt. A file `die` makes it end the whole process at that call, once.
 AGENT = """
 import os
+import sqlite3
+import time
 from pathlib import Path
 from threading import Lock
 
 LOCK = Lock()
+NEWEST = "select count(*) from trial where experiment_id = (select max(id) from experiment)"
+
+
+def until_something_is_on_record():
+    path = Path(os.environ["FAIRTRIAL_HOME"]) / "fairtrial.db"
+    store = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    while not store.execute(NEWEST).fetchone()[0]:
+        time.sleep(0.01)
 
 
 def die_when_due():
@@ -30,6 +40,7 @@ def die_when_due():
         die.write_text(str(left))
         if left < 0:
             die.unlink()
+            until_something_is_on_record()
             os._exit(9)
 
 

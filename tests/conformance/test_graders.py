@@ -127,5 +127,14 @@ class TestJudge(KindContract):
     options: ClassVar = {"rubric": "It offers a refund.", "provider": "fake"}
 
 
+class TestSameAction(KindContract):
+    kind = "same_action"
+    expected: ClassVar[Json] = {"tool_uses": [{"name": "Bash", "input": {"command": "ls"}}]}
+    outputs: ClassVar[tuple[Json, Json]] = (
+        expected,
+        {"tool_uses": [{"name": "Bash", "input": {"command": "rm"}}]},
+    )
+
+
 def test_every_kind_is_held_to_the_contract() -> None:
     assert {kind.kind for kind in KindContract.__subclasses__()} == GRADERS.modules.keys()

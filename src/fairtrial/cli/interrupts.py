@@ -28,8 +28,8 @@ def stoppable(control: Control, what: str = "trials", *, shared: bool = False) -
         if shared:
             return
         if control.drain_reason is None:
+            control.drain("Ctrl-C")  # first: who reads the line may press again at once
             streams.tell(f"\nfinishing the {what} in flight; press Ctrl-C again to end them too\n")
-            control.drain("Ctrl-C")
         else:
             control.cancel("Ctrl-C")
 

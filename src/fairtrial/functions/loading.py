@@ -8,6 +8,7 @@ import operator
 import re
 import sys
 from collections.abc import Callable, Iterable
+from importlib.machinery import PathFinder
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
@@ -36,10 +37,22 @@ def load_function(name: str, base_dir: Path, where: str) -> UserFunction:
     if match is None or match["module"].endswith(".py"):
         raise UsageError(f"{name!r} names no function", where=where, fix=_name_advice(name))
     folders = tuple(dict.fromkeys((str(base_dir.resolve()), str(Path.cwd()))))
-    sys.path[:0] = [folder for folder in folders if folder not in sys.path]
+    sys.path[:] = [*folders, *(folder for folder in sys.path if folder not in folders)]
     importlib.invalidate_caches()
+    _forget_namesake(match["module"].partition(".")[0], folders)
     module = _import(match["module"], folders, where)
     return UserFunction.of(_function_in(module, match["function"], where))
+
+
+def _forget_namesake(name: str, folders: tuple[str, ...]) -> None:
+    """Drop a module of another folder that has the name of one in these: two arms may have one."""
+    loaded = getattr(sys.modules.get(name), "__file__", None)
+    if loaded is None:
+        return
+    found = PathFinder.find_spec(name, list(folders))
+    if found is not None and found.origin not in (None, loaded):
+        for known in [key for key in sys.modules if f"{key}.".startswith(f"{name}.")]:
+            del sys.modules[known]
 
 
 def forget_modules(folders: Iterable[Path]) -> None:
