@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from tests.cli.conftest import CAT, EXACT, Command, Outcome, process, write_cases
 
+from fairtrial.app.bench import bench_here
 from fairtrial.model.errors import ExitCode
 
 # Stands in for an agent, in this process for speed: which cases it gets wrong is fixed by its kind,
@@ -246,6 +247,18 @@ class TestAdaptiveSamples:
     def test_the_number_of_trials_is_its_own(self, run: Command) -> None:
         done = run("--task", CAT, "--samples", "adaptive", "--trials", "3")
         assert (done.code, "decides how many" in done.err) == (ExitCode.USAGE, True)
+
+
+def test_a_run_killed_before_it_was_read_is_read_when_shown(
+    run: Command, fairtrial: Command
+) -> None:
+    whole = run(*ARMS, "--stop-early", "--looks", "2", "--json").json
+    bench = bench_here()
+    try:
+        assert bench.store.settings.delete(f"design:{whole['id']}")
+    finally:
+        bench.close()
+    assert fairtrial("exp", "show", whole["id"], "--json").json["design"] == whole["design"]
 
 
 class TestStopOnRegression:

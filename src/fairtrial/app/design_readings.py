@@ -8,7 +8,9 @@ from typing import Any, Final
 from fairtrial.app.attempting import SEQ
 from fairtrial.app.bench import Bench
 from fairtrial.app.designing import design_of, known_outcomes, played
+from fairtrial.app.planning import plan_of_stored
 from fairtrial.app.race_reading import race_reading
+from fairtrial.app.requests.exp_run import Request
 from fairtrial.engine.designs.adaptive import Adaptive
 from fairtrial.engine.designs.early_stopping import EarlyStopping
 from fairtrial.engine.designs.halving import Halving
@@ -27,11 +29,16 @@ _NAMED: Final = 5
 
 
 def kept_reading(bench: Bench, state: ExperimentState) -> DesignReading | None:
-    """Return what was found when the run ended; None for a run without a design, or not ended."""
+    """Return what was found when the run ended; None for a run without a design, or not ended.
+
+    A run that was killed between its last trial and its reading is read now.
+    """
     if not state.experiment.spec.get("design"):
         return None
     stored = bench.store.settings.get(_key(state))
-    return None if stored is None else design_reading(stored)
+    if stored is not None:
+        return design_reading(stored)
+    return read_design(bench, state, plan_of_stored(bench, state.experiment, Request()))
 
 
 def read_design(bench: Bench, state: ExperimentState, plan: Plan) -> DesignReading | None:
