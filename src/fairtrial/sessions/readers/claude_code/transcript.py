@@ -24,7 +24,6 @@ from fairtrial.model.session import (
     SessionState,
     Source,
     Thought,
-    TranscriptFacts,
     TurnEnd,
     TurnEndReason,
     Usage,
@@ -32,6 +31,7 @@ from fairtrial.model.session import (
 from fairtrial.model.task import Tokens
 from fairtrial.ports.sessions import Clean
 from fairtrial.sessions.account import Account, clipped, clipped_json, moment, text_of
+from fairtrial.sessions.line_transcript import LineTranscript
 from fairtrial.sessions.readers.claude_code.prompts import (
     INTERRUPTED,
     NOTIFICATION,
@@ -61,7 +61,7 @@ from fairtrial.sessions.readers.claude_code.tools import (
     pending_of,
     status_of,
 )
-from fairtrial.sessions.tolerant import plain, unglued
+from fairtrial.sessions.tolerant import plain
 
 _SESSION_ID: Final = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _SYNTHETIC_MODEL: Final = "<synthetic>"
@@ -94,13 +94,14 @@ class State(msgspec.Struct):
 _STATE: Final = msgspec.msgpack.Decoder(State)
 
 
-class ClaudeTranscript:
+class ClaudeTranscript(LineTranscript[State]):
     """One file: a session's main thread, or a subagent of it. See `Transcript`."""
 
+    agent = AGENT
+    skip = SKIP
+
     def __init__(self, path: Path, clean: Clean, state: bytes | None = None) -> None:
-        self._clean = clean
-        self._state = State() if state is None else _STATE.decode(state)
-        self._account = self._state.account
+        super().__init__(clean, State() if state is None else _STATE.decode(state))
         if state is None:
             self._named_by(path)
 
@@ -112,30 +113,10 @@ class ClaudeTranscript:
         elif _SESSION_ID.fullmatch(path.stem):
             self._account.native_id = path.stem
 
-    def feed(self, line: bytes) -> list[SessionEvent]:
-        """See `Transcript.feed`."""
-        self._account.records += 1
-        if SKIP.match(line):
-            return []
-        return self._fed(self._clean(line), glued=True)
-
-    def clipped(self) -> None:
-        """See `Transcript.clipped`."""
-        self._account.records += 1
-        self._account.clipped_lines += 1
-
-    def facts(self) -> TranscriptFacts:
-        """See `Transcript.facts`."""
-        return self._account.facts(AGENT)
-
-    def state(self) -> bytes:
-        """See `Transcript.state`."""
-        return msgspec.msgpack.encode(self._state)
-
-    def _fed(self, line: bytes, *, glued: bool) -> list[SessionEvent]:
+    def _read(self, line: bytes) -> list[SessionEvent] | None:
         record = RECORDS.of(line)
         if record is None or not record.type:
-            return self._unread(line) if glued else []
+            return None
         if record.type not in READ:
             if record.type not in SKIPPED:
                 self._account.unknown_record(record.type)
@@ -144,21 +125,7 @@ class ClaudeTranscript:
             self._sample(record.type, line)
         if record.uuid is not None and self._again(record.uuid):
             return []
-        events = self._events(record, long=len(line) > _LONG_LINE)
-        for event in events:
-            self._account.note(event)
-        return events
-
-    def _unread(self, line: bytes) -> list[SessionEvent]:
-        if not line.strip(b"\0\r\t "):
-            self._account.records -= 1
-            return []
-        self._account.bad_lines += 1
-        found: list[SessionEvent] = []
-        for part in unglued(line):
-            self._account.records += 1
-            found += self._fed(part, glued=False)
-        return found
+        return self._events(record, long=len(line) > _LONG_LINE)
 
     def _sample(self, kind: str, line: bytes) -> None:
         """Look at the fields of the first record of a type: decoding leaves unknown ones out."""

@@ -26,13 +26,13 @@ from fairtrial.model.session import (
     SessionEvent,
     Source,
     Thought,
-    TranscriptFacts,
     TurnEnd,
     TurnEndReason,
     Usage,
 )
 from fairtrial.ports.sessions import Clean
 from fairtrial.sessions.account import clipped, clipped_json, moment, text_of
+from fairtrial.sessions.line_transcript import LineTranscript
 from fairtrial.sessions.readers.codex.patches import patched, recorded
 from fairtrial.sessions.readers.codex.reader import AGENT
 from fairtrial.sessions.readers.codex.records import (
@@ -72,7 +72,6 @@ from fairtrial.sessions.readers.codex.values import (
     texts,
     within_script,
 )
-from fairtrial.sessions.tolerant import unglued
 
 _NAME: Final = re.compile(r"rollout-.*?-([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})")
 _SYNTHETIC: Final = re.compile(
@@ -89,58 +88,24 @@ _MOST_ENDED: Final = 50
 _STATE: Final = msgspec.msgpack.Decoder(State)
 
 
-class CodexTranscript:
+class CodexTranscript(LineTranscript[State]):
     """One rollout: a thread. See `Transcript`."""
 
+    agent = AGENT
+    skip = SKIP
+
     def __init__(self, path: Path, clean: Clean, state: bytes | None = None) -> None:
-        self._clean = clean
-        self._state = State() if state is None else _STATE.decode(state)
-        self._account = self._state.account
+        super().__init__(clean, State() if state is None else _STATE.decode(state))
         if state is None and (named := _NAME.match(path.name)):
             self._account.native_id = named[1]
 
-    def feed(self, line: bytes) -> list[SessionEvent]:
-        """See `Transcript.feed`."""
-        self._account.records += 1
-        if SKIP.match(line):
-            return []
-        return self._fed(self._clean(line), glued=True)
-
-    def clipped(self) -> None:
-        """See `Transcript.clipped`."""
-        self._account.records += 1
-        self._account.clipped_lines += 1
-
-    def facts(self) -> TranscriptFacts:
-        """See `Transcript.facts`."""
-        return self._account.facts(AGENT)
-
-    def state(self) -> bytes:
-        """See `Transcript.state`."""
-        return msgspec.msgpack.encode(self._state)
-
-    def _fed(self, line: bytes, *, glued: bool) -> list[SessionEvent]:
+    def _read(self, line: bytes) -> list[SessionEvent] | None:
         record = RECORDS.of(line)
         if record is None:
-            return self._unread(line) if glued else []
+            return None
         if record.payload is None:
-            events = self._bare(record, line)
-        else:
-            events = self._enveloped(record, record.payload)
-        for event in events:
-            self._account.note(event)
-        return events
-
-    def _unread(self, line: bytes) -> list[SessionEvent]:
-        if not line.strip(b"\0\r\t "):
-            self._account.records -= 1
-            return []
-        self._account.bad_lines += 1
-        found: list[SessionEvent] = []
-        for part in unglued(line):
-            self._account.records += 1
-            found += self._fed(part, glued=False)
-        return found
+            return self._bare(record, line)
+        return self._enveloped(record, record.payload)
 
     def _bare(self, record: Record, line: bytes) -> list[SessionEvent]:
         """Take a record of the oldest form: the facts, a state that tells nothing, or an item."""

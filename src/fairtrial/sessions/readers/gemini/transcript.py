@@ -27,15 +27,15 @@ from fairtrial.model.session import (
     SessionEvent,
     Source,
     Thought,
-    TranscriptFacts,
     Usage,
 )
 from fairtrial.model.task import Tokens
 from fairtrial.ports.sessions import Clean
 from fairtrial.sessions.account import Account, clipped, clipped_json, moment, text_of
 from fairtrial.sessions.diffs import added
+from fairtrial.sessions.line_transcript import LineTranscript
 from fairtrial.sessions.readers.gemini.reader import AGENT
-from fairtrial.sessions.tolerant import Records, unglued
+from fairtrial.sessions.tolerant import Records
 
 
 class Record(msgspec.Struct):
@@ -98,51 +98,19 @@ _SYNTHETIC: Final = "<session_context>"
 _NO_PROGRAM: Final = (126, 127)
 
 
-class GeminiTranscript:
+class GeminiTranscript(LineTranscript[State]):
     """One chat. See `Transcript`."""
 
+    agent = AGENT
+
     def __init__(self, path: Path, clean: Clean, state: bytes | None = None) -> None:  # noqa: ARG002  # the name tells nothing
-        self._clean = clean
-        self._state = State() if state is None else _STATE.decode(state)
-        self._account = self._state.account
+        super().__init__(clean, State() if state is None else _STATE.decode(state))
 
-    def feed(self, line: bytes) -> list[SessionEvent]:
-        """See `Transcript.feed`."""
-        self._account.records += 1
-        return self._fed(self._clean(line), glued=True)
-
-    def clipped(self) -> None:
-        """See `Transcript.clipped`."""
-        self._account.records += 1
-        self._account.clipped_lines += 1
-
-    def facts(self) -> TranscriptFacts:
-        """See `Transcript.facts`."""
-        return self._account.facts(AGENT)
-
-    def state(self) -> bytes:
-        """See `Transcript.state`."""
-        return msgspec.msgpack.encode(self._state)
-
-    def _fed(self, line: bytes, *, glued: bool) -> list[SessionEvent]:
+    def _read(self, line: bytes) -> list[SessionEvent] | None:
         record = _RECORDS.of(line)
         if record is None:
-            return self._unread(line) if glued else []
-        events = list(self._events(record))
-        for event in events:
-            self._account.note(event)
-        return events
-
-    def _unread(self, line: bytes) -> list[SessionEvent]:
-        if not line.strip(b"\0\r\t "):
-            self._account.records -= 1
-            return []
-        self._account.bad_lines += 1
-        found: list[SessionEvent] = []
-        for part in unglued(line):
-            self._account.records += 1
-            found += self._fed(part, glued=False)
-        return found
+            return None
+        return list(self._events(record))
 
     def _events(self, record: Record) -> Iterator[SessionEvent]:
         if record.sessionId is not None:

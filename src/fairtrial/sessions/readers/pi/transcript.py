@@ -27,7 +27,6 @@ from fairtrial.model.session import (
     SessionEvent,
     Source,
     Thought,
-    TranscriptFacts,
     TurnEnd,
     TurnEndReason,
     Usage,
@@ -36,8 +35,9 @@ from fairtrial.model.task import Tokens
 from fairtrial.ports.sessions import Clean
 from fairtrial.sessions.account import Account, clipped, clipped_json, moment, text_of
 from fairtrial.sessions.diffs import added, between
+from fairtrial.sessions.line_transcript import LineTranscript
 from fairtrial.sessions.readers.pi.reader import AGENT
-from fairtrial.sessions.tolerant import Records, unglued
+from fairtrial.sessions.tolerant import Records
 
 
 class Message(msgspec.Struct):
@@ -110,55 +110,23 @@ _NO_PROGRAM: Final = (126, 127)
 _MOST_PENDING: Final = 1_000
 
 
-class PiTranscript:
+class PiTranscript(LineTranscript[State]):
     """One session of pi. See `Transcript`."""
 
+    agent = AGENT
+
     def __init__(self, path: Path, clean: Clean, state: bytes | None = None) -> None:
-        self._clean = clean
-        self._state = State() if state is None else _STATE.decode(state)
-        self._account = self._state.account
+        super().__init__(clean, State() if state is None else _STATE.decode(state))
         if state is None:
             self._account.native_id = path.stem.rpartition("_")[2]
 
-    def feed(self, line: bytes) -> list[SessionEvent]:
-        """See `Transcript.feed`."""
-        self._account.records += 1
-        return self._fed(self._clean(line), glued=True)
-
-    def clipped(self) -> None:
-        """See `Transcript.clipped`."""
-        self._account.records += 1
-        self._account.clipped_lines += 1
-
-    def facts(self) -> TranscriptFacts:
-        """See `Transcript.facts`."""
-        return self._account.facts(AGENT)
-
-    def state(self) -> bytes:
-        """See `Transcript.state`."""
-        return msgspec.msgpack.encode(self._state)
-
-    def _fed(self, line: bytes, *, glued: bool) -> list[SessionEvent]:
+    def _read(self, line: bytes) -> list[SessionEvent] | None:
         record = _RECORDS.of(line)
         if record is None or not record.type:
-            return self._unread(line) if glued else []
+            return None
         at = moment(record.timestamp)
         self._account.seen_at(at)
-        events = self._events(record, at)
-        for event in events:
-            self._account.note(event)
-        return events
-
-    def _unread(self, line: bytes) -> list[SessionEvent]:
-        if not line.strip(b"\0\r\t "):
-            self._account.records -= 1
-            return []
-        self._account.bad_lines += 1
-        found: list[SessionEvent] = []
-        for part in unglued(line):
-            self._account.records += 1
-            found += self._fed(part, glued=False)
-        return found
+        return self._events(record, at)
 
     def _events(self, record: Record, at: datetime | None) -> list[SessionEvent]:
         match record.type:

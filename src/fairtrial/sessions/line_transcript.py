@@ -1,0 +1,83 @@
+"""What every transcript that is written line by line has in common."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from typing import ClassVar, Generic, Protocol, TypeVar
+
+import msgspec
+
+from fairtrial.model.session import SessionEvent, TranscriptFacts
+from fairtrial.ports.sessions import Clean
+from fairtrial.sessions.account import Account
+from fairtrial.sessions.tolerant import unglued
+
+
+class Progress(Protocol):
+    """What a reader must remember between two lines, and so from one sync to the next."""
+
+    account: Account
+
+
+S = TypeVar("S", bound=Progress)
+
+
+class LineTranscript(ABC, Generic[S]):
+    """Reads one record a line, and counts the lines that hold none. See `Transcript`.
+
+    Attributes:
+        agent: Who writes such transcripts.
+        skip: How lines begin that tell nothing; they are not even decoded.
+    """
+
+    agent: ClassVar[str]
+    skip: ClassVar[re.Pattern[bytes] | None] = None
+
+    def __init__(self, clean: Clean, state: S) -> None:
+        self._clean = clean
+        self._state = state
+        self._account = state.account
+
+    @abstractmethod
+    def _read(self, line: bytes) -> list[SessionEvent] | None:
+        """Return the events of a line; None when it holds no record."""
+
+    def feed(self, line: bytes) -> list[SessionEvent]:
+        """See `Transcript.feed`."""
+        self._account.records += 1
+        if self.skip is not None and self.skip.match(line):
+            return []
+        line = self._clean(line)
+        events = self._noted(line)
+        return self._unread(line) if events is None else events
+
+    def clipped(self) -> None:
+        """See `Transcript.clipped`."""
+        self._account.records += 1
+        self._account.clipped_lines += 1
+
+    def facts(self) -> TranscriptFacts:
+        """See `Transcript.facts`."""
+        return self._account.facts(self.agent)
+
+    def state(self) -> bytes:
+        """See `Transcript.state`."""
+        return msgspec.msgpack.encode(self._state)
+
+    def _noted(self, line: bytes) -> list[SessionEvent] | None:
+        events = self._read(line)
+        for event in events or ():
+            self._account.note(event)
+        return events
+
+    def _unread(self, line: bytes) -> list[SessionEvent]:
+        if not line.strip(b"\0\r\t "):
+            self._account.records -= 1
+            return []
+        self._account.bad_lines += 1
+        found: list[SessionEvent] = []
+        for part in unglued(line):
+            self._account.records += 1
+            found += self._noted(part) or ()
+        return found
