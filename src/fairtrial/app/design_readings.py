@@ -8,9 +8,7 @@ from typing import Any, Final
 from fairtrial.app.attempting import SEQ
 from fairtrial.app.bench import Bench
 from fairtrial.app.designing import design_of, known_outcomes, played
-from fairtrial.app.planning import plan_of_stored
 from fairtrial.app.race_reading import race_reading
-from fairtrial.app.requests.exp_run import Request
 from fairtrial.engine.designs.adaptive import Adaptive
 from fairtrial.engine.designs.early_stopping import EarlyStopping
 from fairtrial.engine.designs.halving import Halving
@@ -38,6 +36,10 @@ def kept_reading(bench: Bench, state: ExperimentState) -> DesignReading | None:
     stored = bench.store.settings.get(_key(state))
     if stored is not None:
         return design_reading(stored)
+    # Readings are on record: only a run that was killed then needs what makes plans.
+    from fairtrial.app.planning import plan_of_stored  # noqa: PLC0415
+    from fairtrial.app.requests.exp_run import Request  # noqa: PLC0415
+
     return read_design(bench, state, plan_of_stored(bench, state.experiment, Request()))
 
 

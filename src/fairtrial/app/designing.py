@@ -19,10 +19,9 @@ from fairtrial.model.errors import UsageError
 from fairtrial.model.experiment import ExperimentState
 from fairtrial.model.json import Json
 from fairtrial.model.trial import TrialKey
-from fairtrial.ports import RowQuery
+from fairtrial.ports import EVERY_ROW, RowQuery
 from fairtrial.stats.halving import halving_plan
 
-EVERY_ROW = 2**31
 LOOKS = 4
 EARLY, ADAPTIVE, REGRESSION = "early-stopping", "adaptive", "stop-on-regression"
 HALVING = "halving"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from fairtrial.app.against_baseline import with_baseline
 from fairtrial.app.bench import Bench
-from fairtrial.app.design_readings import kept_reading
 from fairtrial.app.grader_noises import with_grader_noise
 from fairtrial.app.matrix_reading import kept_matrix
 from fairtrial.app.noise_floors import floor_of
@@ -19,6 +18,7 @@ from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.app.requests.exp_show import Request
 from fairtrial.app.stored_cases import stored_cases
+from fairtrial.model.design import DesignReading
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.experiment import ExperimentState
 from fairtrial.ports import TrialFilter
@@ -53,6 +53,15 @@ def exp_show(
     return CaseReport(state, trials, tuple(cases))
 
 
+def _design(bench: Bench, state: ExperimentState) -> DesignReading | None:
+    if not state.experiment.spec.get("design"):
+        return None
+    # Most experiments have no design, and are shown without the modules that run one.
+    from fairtrial.app.design_readings import kept_reading  # noqa: PLC0415
+
+    return kept_reading(bench, state)
+
+
 def _summary(
     bench: Bench, state: ExperimentState, request: Request
 ) -> ExperimentReport | MetricsReport | AccompaniedReport:
@@ -67,7 +76,7 @@ def _summary(
     summary = with_grader_noise(bench, with_baseline(bench, summary))
     summary = replace(
         summary,
-        design=kept_reading(bench, state),
+        design=_design(bench, state),
         matrix=kept_matrix(bench, state),
         replay=replay_reading(bench, state),
     )

@@ -11,9 +11,8 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm, find_arm
 from fairtrial.model.errors import UsageError
 from fairtrial.model.experiment import ExperimentState, Status
-from fairtrial.ports import RowQuery
+from fairtrial.ports import EVERY_ROW, RowQuery
 
-EVERY_ROW = 2**31
 _PAGE = 50
 MOST_ROUNDS = 500
 """Rounds that are read, the newest ones: more than that no loop has."""

@@ -10,10 +10,9 @@ from fairtrial.app.reports.facts import rate_json
 from fairtrial.model.experiment import Experiment, ExperimentState, Status
 from fairtrial.model.json import Json
 from fairtrial.model.wording import excerpt
-from fairtrial.ports import RowQuery, TrialFilter
+from fairtrial.ports import EVERY_ROW, RowQuery, TrialFilter
 from fairtrial.stats.proportion import pass_rate
 
-_EVERY_ROW: Final = 2**31
 _LONGEST: Final = 60
 
 
@@ -91,7 +90,7 @@ def _read(bench: Bench, state: ExperimentState) -> dict[str, Json]:
 def _spent(bench: Bench, experiment: Experiment, arm: str) -> _Spent:
     """Return what a cell's trials cost here, and what the copied ones among them had cost."""
     store = bench.store.experiments
-    rows = store.rows(experiment.id, RowQuery(limit=_EVERY_ROW, arm=arm))
+    rows = store.rows(experiment.id, RowQuery(limit=EVERY_ROW, arm=arm))
     costs = [row.cost_usd for row in rows if row.cost_usd is not None]
     cost = sum(costs) if costs else None
     if arm not in experiment.spec.get("reuse", {}).get("cells", ()):

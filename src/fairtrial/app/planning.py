@@ -35,10 +35,9 @@ from fairtrial.model.experiment import Experiment
 from fairtrial.model.json import Json
 from fairtrial.model.trial import MAIN_ARM
 from fairtrial.model.verdict import Cause
-from fairtrial.ports import CaseOutline, RowQuery
+from fairtrial.ports import EVERY_ROW, CaseOutline, RowQuery
 from fairtrial.tasks.registry import check_shows_attempts, rehearse_task, task_spec
 
-EVERY_ROW = 2**31
 T = TypeVar("T")
 
 

@@ -18,6 +18,7 @@ from fairtrial.ports.runs import (
     TrialWork,
 )
 from fairtrial.ports.stores import (
+    EVERY_ROW,
     CaseOutline,
     DatasetStore,
     ExperimentStore,
@@ -29,6 +30,7 @@ from fairtrial.ports.tasks import Grader, Surroundings, Task
 from fairtrial.ports.timelines import LogbookStore, SweepStore
 
 __all__ = [
+    "EVERY_ROW",
     "AnswerCache",
     "CallRecorder",
     "CallStore",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Protocol
+from typing import Final, Protocol
 
 from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.columns import PairedRows
@@ -87,6 +87,10 @@ class TrialFilter:
     causes: frozenset[Cause | None] | None = None
     arm: str | None = None
     case_id: str | None = None
+
+
+EVERY_ROW: Final = 2**31
+"""A limit that no experiment reaches."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ tool that the model asks for is run.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,14 +13,13 @@ from typing import Any, Final
 
 from fairtrial.model.call import Api, ProviderSpec, WireCall
 from fairtrial.model.case import Case
-from fairtrial.model.errors import ProviderError, TaskError, TrialTimeout, UsageError
+from fairtrial.model.errors import TaskError, UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskCall, TaskResult
-from fairtrial.model.wording import over_limit
 from fairtrial.ports import Provider, Surroundings
 from fairtrial.providers.registry import build_provider, provider_spec
 from fairtrial.schema.text_files import text_given, text_kept
-from fairtrial.tasks.prompt_answer import result_of
+from fairtrial.tasks.prompt_answer import answered, result_of
 from fairtrial.wire.varying import NoSuchFieldError, varied
 
 PROVIDER_OF: Final[Mapping[Api, str]] = {
@@ -75,16 +73,8 @@ class ContinuationTask:
             InfraError: the world failed.
         """
         request = self._request(call)
-        scope = asyncio.timeout(call.time_limit_s)
-        try:
-            async with scope:
-                reply = await self.providers[request.api].send(request)
-        except TimeoutError:
-            if not scope.expired():
-                raise
-            raise TrialTimeout(over_limit(call.time_limit_s)) from None
-        except ProviderError as error:
-            raise TaskError(str(error)) from error
+        sent = self.providers[request.api].send(request)
+        reply = await answered(sent, call.time_limit_s)
         most = request.body.get("max_tokens") or request.body.get("max_output_tokens") or 0
         return result_of(reply, "message", None, most)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,17 +11,16 @@ from msgspec import Meta
 
 from fairtrial.model.call import ModelCall, Tool
 from fairtrial.model.case import Case
-from fairtrial.model.errors import ProviderError, TaskError, TrialTimeout, UsageError
+from fairtrial.model.errors import TaskError, UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskCall, TaskResult
-from fairtrial.model.wording import over_limit
 from fairtrial.ports import Provider, Surroundings
 from fairtrial.providers.registry import build_provider, provider_spec
 from fairtrial.providers.settling import settled_provider
 from fairtrial.schema.decoding import unknown_name
 from fairtrial.schema.text_files import json_given, text_kept
 from fairtrial.schema.validating import NoSchemaError, validator_of
-from fairtrial.tasks.prompt_answer import Form, result_of
+from fairtrial.tasks.prompt_answer import Form, answered, result_of
 from fairtrial.tasks.prompt_template import TemplateProblemError
 from fairtrial.tasks.prompt_text import (
     Given,
@@ -120,16 +118,7 @@ class PromptTask:
             question = self.question(call)
         except TemplateProblemError as error:
             raise TaskError(str(error)) from None
-        scope = asyncio.timeout(call.time_limit_s)
-        try:
-            async with scope:
-                reply = await self.provider.complete(question)
-        except TimeoutError:
-            if not scope.expired():
-                raise
-            raise TrialTimeout(over_limit(call.time_limit_s)) from None
-        except ProviderError as error:
-            raise TaskError(str(error)) from error
+        reply = await answered(self.provider.complete(question), call.time_limit_s)
         validator = None if self.schema is None else self.schema[1]
         return result_of(reply, self.form, validator, self.options.max_tokens)
 

@@ -2,17 +2,40 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable
 from dataclasses import asdict
 from typing import Any, Literal, TypeAlias
 
 from fairtrial.model.call import ModelReply, StopReason
+from fairtrial.model.errors import ProviderError, TaskError, TrialTimeout
 from fairtrial.model.json import Json
 from fairtrial.model.task import Reused, TaskResult
-from fairtrial.model.wording import excerpt
+from fairtrial.model.wording import excerpt, over_limit
 from fairtrial.schema.json_text import parse_json
 from fairtrial.schema.validating import CannotValidateError, first_problem
 
 Form: TypeAlias = Literal["text", "json", "message"]
+
+
+async def answered(asked: Awaitable[ModelReply], limit_s: float | None) -> ModelReply:
+    """Return what a model answers within a trial's time limit.
+
+    Raises:
+        TaskError: the provider refused the call.
+        TrialTimeout: the model took too long.
+        InfraError: the world failed.
+    """
+    scope = asyncio.timeout(limit_s)
+    try:
+        async with scope:
+            return await asked
+    except TimeoutError:
+        if not scope.expired():
+            raise
+        raise TrialTimeout(over_limit(limit_s)) from None
+    except ProviderError as error:
+        raise TaskError(str(error)) from error
 
 
 def result_of(reply: ModelReply, form: Form, validator: Any, max_tokens: int) -> TaskResult:
