@@ -28,6 +28,7 @@ from fairtrial.ports.stores import (
 )
 from fairtrial.ports.tasks import Grader, Surroundings, Task
 from fairtrial.ports.timelines import LogbookStore, SweepStore
+from fairtrial.ports.workspaces import PreparedRepo, RepoWorkspace, Workspaces
 
 __all__ = [
     "EVERY_ROW",
@@ -44,10 +45,12 @@ __all__ = [
     "Lease",
     "Line",
     "LogbookStore",
+    "PreparedRepo",
     "Prices",
     "ProcessCall",
     "ProcessResult",
     "Provider",
+    "RepoWorkspace",
     "RowQuery",
     "SettingsStore",
     "Surroundings",
@@ -57,4 +60,5 @@ __all__ = [
     "TrialSink",
     "TrialWork",
     "Workspace",
+    "Workspaces",
 ]
