@@ -1,0 +1,1 @@
+"""Suites: folders of eval tasks, how they are made, checked and run."""

@@ -1,0 +1,220 @@
+"""Where suites and tasks lie in a user's repository, and how a task's folder is read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.model.eval_task import (
+    Command,
+    EvalTask,
+    FolderStart,
+    Origin,
+    RepoStart,
+    Verifier,
+)
+from fairtrial.suites.task_file import FILE, TaskFile, parsed
+
+SUITES: Final = "evals"
+TASKS: Final = "tasks"
+INSTRUCTION: Final = "instruction.md"
+REFERENCE: Final = "reference.patch"
+START: Final = "start.patch"
+NEAR_MISSES: Final = "near_misses"
+HIDDEN: Final = "hidden"
+ENVIRONMENT: Final = "environment"
+DOCKERFILE: Final = "Dockerfile"
+
+HIDDEN_LIMIT: Final = 16 * 1024 * 1024
+"""Bytes that the hidden files of a task may have, all together."""
+
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+
+
+def check_name(name: str, what: str) -> str:
+    """Return the name of a suite or a task, which is a folder's name too.
+
+    Args:
+        name: The name.
+        what: `suite` or `task`.
+
+    Raises:
+        UsageError: it cannot be one.
+    """
+    if not _NAME.fullmatch(name) or name.endswith("."):
+        raise UsageError(
+            f"{name!r} cannot be the name of a {what}",
+            why="it names a folder, too",
+            fix="take letters, digits, dots, dashes and underscores, 100 at most, "
+            "the first a letter or a digit",
+        )
+    return name
+
+
+def suite_folder(root: Path, suite: str) -> Path:
+    """Return the folder of a suite of the repository at `root`.
+
+    Raises:
+        UsageError: it cannot be the name of a suite.
+    """
+    return root / SUITES / check_name(suite, "suite")
+
+
+def task_folders(suite: Path) -> list[Path]:
+    """Return the folders of a suite's tasks, by name; those without a `task.toml` are none."""
+    return sorted(path.parent for path in suite.glob(f"{TASKS}/*/{FILE}"))
+
+
+def read_task(folder: Path, root: Path) -> EvalTask:
+    """Return the task of a folder, named after it and after the suite around it.
+
+    Args:
+        folder: The task's folder.
+        root: The repository that the suite lies in; `repo` of a start begins there.
+
+    Raises:
+        NotFoundError: there is no such folder, or no task in it.
+        UsageError: something in it does not fit.
+    """
+    if not (folder / FILE).is_file():
+        raise NotFoundError(
+            f"there is no {FILE} in {folder}" if folder.is_dir() else f"there is no {folder}",
+            fix="name the folder of one task, such as evals/failures/tasks/my-task",
+        )
+    file = parsed(_text(folder / FILE), str(folder / FILE))
+    instruction = _text(folder / INSTRUCTION) if (folder / INSTRUCTION).is_file() else ""
+    if not instruction.strip():
+        raise UsageError("the agent is told nothing", where=str(folder / INSTRUCTION))
+    suite = folder.parent.parent if folder.parent.name == TASKS else folder.parent
+    reference = folder / REFERENCE
+    return EvalTask(
+        suite=check_name(suite.name, "suite"),
+        name=check_name(folder.name, "task"),
+        instruction=instruction,
+        start=_start(file, folder, root),
+        verifier=_verifier(file, folder),
+        setup=_setup(file),
+        agent_limit_s=file.agent.timeout_sec,
+        tags=tuple(dict.fromkeys((*file.metadata.get("tags", ()), *file.keywords))),
+        origin=_origin(file),
+        reference=_patch(reference) if reference.is_file() else None,
+        near_misses={
+            path.name.removesuffix(".patch"): _patch(path)
+            for path in sorted((folder / NEAR_MISSES).glob("*.patch"))
+        },
+        metadata={name: fact for name, fact in file.metadata.items() if name != "tags"},
+    )
+
+
+def _start(file: TaskFile, folder: Path, root: Path) -> RepoStart | FolderStart:
+    told = file.start
+    if told is None:
+        environment = folder / ENVIRONMENT
+        dockerfile = environment / DOCKERFILE
+        return FolderStart(
+            files=dict(_digests(environment)),
+            image=file.environment.docker_image,
+            dockerfile=_text(dockerfile) if dockerfile.is_file() else None,
+            workdir=file.environment.workdir,
+        )
+    where = f"{folder / FILE}, [start]"
+    if told.commit is None and told.snapshot is None and told.patch is None:
+        raise UsageError("the workspace begins with nothing", where=where, fix="give a 'commit'")
+    patch = "" if told.patch is None else _patch(_inside(folder, told.patch, where))
+    return RepoStart(
+        repo=os.path.normpath(root / told.repo),
+        commit=told.commit,
+        snapshot=told.snapshot,
+        patch=patch,
+        grade=told.grade,
+        unknown=told.unknown,
+    )
+
+
+def _verifier(file: TaskFile, folder: Path) -> Verifier:
+    told = file.verifier
+    hidden = _hidden(folder / HIDDEN)
+    if told.command is not None and told.judge is not None:
+        raise UsageError(
+            "a command and a judge cannot both decide",
+            where=f"{folder / FILE}, [verifier]",
+            fix="keep one of them",
+        )
+    line = told.command
+    if line is None and told.judge is None:
+        raise UsageError(
+            "nothing verifies the task",
+            where=f"{folder / FILE}, [verifier]",
+            fix="give a 'command', such as \"npm test\", or a 'judge'",
+        )
+    command = None if line is None else Command(line, told.timeout_sec, told.env)
+    return Verifier(command, told.judge, hidden, told.hidden)
+
+
+def _setup(file: TaskFile) -> Command | None:
+    line = file.environment.setup
+    return None if line is None else Command(line, file.environment.build_timeout_sec)
+
+
+def _origin(file: TaskFile) -> Origin | None:
+    told = file.origin
+    return None if told is None else Origin(told.session, told.agent, told.flags, told.ended_at)
+
+
+def _hidden(folder: Path) -> Mapping[str, bytes]:
+    found: dict[str, bytes] = {}
+    size = 0
+    for path in _files(folder):
+        if path.is_symlink():
+            raise UsageError("a hidden file cannot be a link", where=str(path))
+        size += path.stat().st_size
+        if size > HIDDEN_LIMIT:
+            raise UsageError(f"over {HIDDEN_LIMIT:,} bytes of hidden files", where=str(folder))
+        found[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return found
+
+
+def _digests(folder: Path) -> Iterator[tuple[str, str]]:
+    for path in _files(folder):
+        name = path.relative_to(folder).as_posix()
+        if path.is_symlink():
+            yield name, f"->{path.readlink()}"
+        elif name != DOCKERFILE:
+            digest = hashlib.sha256(path.read_bytes()).hexdigest()
+            yield name, ("x" if path.stat().st_mode & stat.S_IXUSR else "") + digest
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    """Yield the files and links of a folder in order; a link to a folder is not followed."""
+    for place, folders, files in os.walk(folder):
+        links = [name for name in folders if Path(place, name).is_symlink()]
+        folders[:] = sorted(set(folders) - set(links))
+        yield from sorted(Path(place, name) for name in (*files, *links))
+
+
+def _inside(folder: Path, name: str, where: str) -> Path:
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise UsageError(f"{name} lies outside of the task's folder", where=where)
+    return path
+
+
+def _patch(path: Path) -> str:
+    """Return a patch; what a file in it holds need not be UTF-8, and goes through unchanged."""
+    return path.read_bytes().decode("utf-8", "surrogateescape")
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError as error:
+        problem = f"this is not UTF-8 (at byte {error.start:,})"
+    except OSError as error:
+        problem = f"this cannot be read: {error.strerror or error}"
+    raise UsageError(problem, where=str(path))

@@ -1,0 +1,119 @@
+"""Writing the folder of an eval task."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from fairtrial.model.eval_task import EvalTask, RepoStart
+from fairtrial.suites.folders import (
+    HIDDEN,
+    INSTRUCTION,
+    NEAR_MISSES,
+    REFERENCE,
+    START,
+)
+from fairtrial.suites.task_file import FILE
+
+SCHEMA_VERSION = "1.1"
+"""The version of Harbor's `task.toml` whose words are used."""
+
+
+def write_task(task: EvalTask, folder: Path, root: Path) -> None:
+    """Write a task; its folder is made, must not be there, and appears whole or not at all.
+
+    Args:
+        task: The task. Of one that begins as a folder, the files of that are the caller's to add.
+        folder: Where to.
+        root: The repository that the suite lies in.
+
+    Raises:
+        FileExistsError: the folder is there.
+        OSError: it cannot be written.
+    """
+    if folder.exists():
+        raise FileExistsError(folder)
+    partial = folder.with_name(f".{folder.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    try:
+        _write(partial / FILE, task_file_text(task, root))
+        _write(partial / INSTRUCTION, task.instruction)
+        if isinstance(task.start, RepoStart) and task.start.patch:
+            _write(partial / START, task.start.patch)
+        if task.reference is not None:
+            _write(partial / REFERENCE, task.reference)
+        for name, patch in task.near_misses.items():
+            _write(partial / NEAR_MISSES / f"{name}.patch", patch)
+        for name, data in task.verifier.hidden.items():
+            path = partial / HIDDEN / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def task_file_text(task: EvalTask, root: Path) -> str:
+    """Return the text of a task's `task.toml`, with comments on what its author may fill in."""
+    from tomlkit import comment, document, dumps, nl, table  # noqa: PLC0415  # writing is rare
+
+    text = document()
+    text.add("schema_version", SCHEMA_VERSION)
+    text.add("task", _table(table(), {"name": f"{task.suite}/{task.name}"}))
+    text.add("metadata", _table(table(), {"tags": list(task.tags), **task.metadata}))
+    text.add("agent", _table(table(), {"timeout_sec": task.agent_limit_s}))
+    text.add("verifier", _table(table(), _verifier(task)))
+    text.add("environment", _table(table(), _environment(task)))
+    if isinstance(task.start, RepoStart):
+        text.add("start", _table(table(), _start(task.start, root)))
+    if task.origin is not None:
+        told = task.origin
+        origin = {"session": told.session, "agent": told.agent, "flags": list(told.flags)}
+        text.add("origin", _table(table(), {**origin, "ended_at": told.ended_at}))
+    if task.reference is None:
+        text.add(nl())
+        text.add(comment("A correct change belongs into reference.patch, beside this file."))
+    return dumps(text)
+
+
+def _verifier(task: EvalTask) -> dict[str, Any]:
+    verifier, command = task.verifier, task.verifier.command
+    return {
+        "timeout_sec": None if command is None else command.time_limit_s,
+        "command": None if command is None else command.line,
+        "judge": None if verifier.judge is None else dict(verifier.judge),
+        "hidden": list(verifier.patterns) or None,
+        "env": dict(command.env) if command is not None and command.env else None,
+    }
+
+
+def _environment(task: EvalTask) -> dict[str, Any]:
+    if task.setup is None:
+        return {}
+    return {"setup": task.setup.line, "build_timeout_sec": task.setup.time_limit_s}
+
+
+def _start(start: RepoStart, root: Path) -> dict[str, Any]:
+    repo = Path(start.repo)
+    inside = repo.is_relative_to(root)
+    return {
+        "repo": repo.relative_to(root).as_posix() if inside else start.repo,
+        "commit": start.commit,
+        "snapshot": start.snapshot,
+        "patch": START if start.patch else None,
+        "grade": start.grade,
+        "unknown": list(start.unknown) or None,
+    }
+
+
+def _table(made: Any, values: dict[str, Any]) -> Any:
+    for name, value in values.items():
+        if value is not None:
+            made.add(name, value)
+    return made
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))

@@ -1,0 +1,168 @@
+"""A task's folder, written and read back; what does not fit is refused where it stands."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.model.eval_task import (
+    Command,
+    EvalTask,
+    FolderStart,
+    Origin,
+    RepoStart,
+    Verifier,
+)
+from fairtrial.suites.folders import check_name, read_task, suite_folder, task_folders
+from fairtrial.suites.writing import write_task
+
+PATCH = "diff --git a/a.txt b/a.txt\n-\udce4\n+b\r\n"
+"""With a byte that is no UTF-8, and a line that ends as on Windows."""
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Give a folder that stands for a repository."""
+    return tmp_path / "repo"
+
+
+def a_task(root: Path) -> EvalTask:
+    """Return a task with all that a folder can say."""
+    return EvalTask(
+        suite="failures",
+        name="fix-the-parser",
+        instruction="Fix the parser: “ö” breaks it.\n",
+        start=RepoStart(
+            str(root), "a" * 40, "snap_01", PATCH, "base-exact", ("b.txt may have differed",)
+        ),
+        verifier=Verifier(
+            Command("npm test -- 'a b'", 60.0, {"CI": "1"}),
+            None,
+            {"test/out put.test.ts": b"\x00\xff"},
+            ("test/*.test.ts",),
+        ),
+        setup=Command("npm ci", 300.0),
+        agent_limit_s=900.0,
+        tags=("parser",),
+        origin=Origin("ses_1", "codex", ("looping",), datetime(2026, 11, 29, 12, tzinfo=UTC)),
+        reference=PATCH,
+        near_misses={"session": PATCH, "other": "x"},
+        metadata={"difficulty": "hard"},
+    )
+
+
+def test_what_is_written_is_read_back(root: Path) -> None:
+    task = a_task(root)
+    folder = suite_folder(root, task.suite) / "tasks" / task.name
+    write_task(task, folder, root)
+    assert read_task(folder, root) == task
+    assert task_folders(suite_folder(root, "failures")) == [folder]
+
+
+def test_a_repository_elsewhere_keeps_its_path(root: Path, tmp_path: Path) -> None:
+    task = replace(a_task(root), start=RepoStart(str(tmp_path / "other"), "a" * 40))
+    folder = suite_folder(root, task.suite) / "tasks" / task.name
+    write_task(task, folder, root)
+    assert read_task(folder, root) == task
+
+
+def test_a_folder_that_is_there_is_not_written_over(root: Path) -> None:
+    task = a_task(root)
+    folder = suite_folder(root, task.suite) / "tasks" / task.name
+    write_task(task, folder, root)
+    (folder / "mine.txt").write_text("kept")
+    with pytest.raises(FileExistsError):
+        write_task(replace(task, instruction="Other"), folder, root)
+    assert (folder / "mine.txt").read_text() == "kept"
+    assert [path.name for path in folder.parent.iterdir()] == [task.name]
+
+
+def test_a_task_may_begin_as_a_folder(root: Path) -> None:
+    folder = root / "suite" / "tasks" / "t"
+    (folder / "environment" / "bin").mkdir(parents=True)
+    (folder / "task.toml").write_text('[verifier]\ncommand = "true"\n')
+    (folder / "instruction.md").write_text("Do it")
+    (folder / "environment" / "Dockerfile").write_text("FROM scratch\n")
+    (folder / "environment" / "a.txt").write_text("a")
+    run = folder / "environment" / "bin" / "run"
+    run.write_text("a")
+    run.chmod(0o755)
+    (folder / "environment" / "link").symlink_to("a.txt")
+    (folder / "environment" / "dir").symlink_to("bin")
+    start = read_task(folder, root).start
+    assert isinstance(start, FolderStart)
+    digest = "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"  # of "a"
+    expected = {"a.txt": digest, "bin/run": f"x{digest}", "link": "->a.txt", "dir": "->bin"}
+    assert start.files == expected
+    assert start.dockerfile == "FROM scratch\n"
+
+
+def test_the_digest_tells_what_verdicts_depend_on(root: Path) -> None:
+    task = a_task(root)
+    same = replace(task, tags=(), metadata={}, origin=None, suite="x", name="y")
+    assert same.digest == task.digest
+    hidden = replace(task, verifier=replace(task.verifier, hidden={"test/out put.test.ts": b""}))
+    others = [
+        hidden,
+        replace(task, instruction="x"),
+        replace(task, reference=None),
+        replace(task, near_misses={}),
+        replace(task, setup=None),
+        replace(task, start=RepoStart(str(root), "b" * 40)),
+    ]
+    assert len({task.digest, *(other.digest for other in others)}) == 7
+    assert hidden.workspace_content() == task.workspace_content()
+
+
+@pytest.mark.parametrize(
+    ("file", "content", "told"),
+    [
+        ("instruction.md", b" \n", "told nothing"),
+        ("instruction.md", b"\xff", "not UTF-8"),
+        ("task.toml", b"", "nothing verifies"),
+        ("task.toml", b'[verifier]\ncommand = "x"\njudge = {}', "cannot both decide"),
+        ("task.toml", b'[verifier]\ncommand = "x"\n[start]\n', "begins with nothing"),
+        (
+            "task.toml",
+            b'[verifier]\ncommand = "x"\n[start]\npatch = "../../p"\n',
+            "outside of the task's folder",
+        ),
+    ],
+)
+def test_what_does_not_fit_is_refused(root: Path, file: str, content: bytes, told: str) -> None:
+    folder = root / "suite" / "tasks" / "t"
+    folder.mkdir(parents=True)
+    (folder / "task.toml").write_text('[verifier]\ncommand = "true"\n')
+    (folder / "instruction.md").write_text("Do it")
+    (folder / file).write_bytes(content)
+    with pytest.raises(UsageError, match=told) as caught:
+        read_task(folder, root)
+    assert file in str(caught.value.where)
+
+
+def test_a_hidden_link_is_refused(root: Path) -> None:
+    folder = root / "suite" / "tasks" / "t"
+    (folder / "hidden").mkdir(parents=True)
+    (folder / "task.toml").write_text('[verifier]\ncommand = "true"\n')
+    (folder / "instruction.md").write_text("Do it")
+    (folder / "hidden" / "x").symlink_to("/etc/passwd")
+    with pytest.raises(UsageError, match="cannot be a link"):
+        read_task(folder, root)
+
+
+def test_a_folder_without_a_task_is_not_found(root: Path) -> None:
+    with pytest.raises(NotFoundError, match="there is no"):
+        read_task(root / "nowhere", root)
+    root.mkdir()
+    with pytest.raises(NotFoundError, match=r"no task\.toml"):
+        read_task(root, root)
+
+
+@pytest.mark.parametrize("name", ["", "..", ".x", "a/b", "a\\b", "a b", "x.", "ü", "a" * 101])
+def test_a_name_names_a_folder(name: str) -> None:
+    with pytest.raises(UsageError, match="cannot be the name of a task"):
+        check_name(name, "task")
