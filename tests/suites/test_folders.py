@@ -44,6 +44,7 @@ def a_task(root: Path) -> EvalTask:
             None,
             {"test/out put.test.ts": b"\x00\xff"},
             ("test/*.test.ts",),
+            ("package.json",),
         ),
         setup=Command("npm ci", 300.0),
         agent_limit_s=900.0,

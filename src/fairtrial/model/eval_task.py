@@ -107,12 +107,15 @@ class Verifier:
         hidden: Files that only the verifier sees, by their path in the workspace.
         patterns: Globs of files of the workspace that the agent must not see; they are part of
             `hidden`.
+        protected: Globs of files that are put back as they were at the start before the verifier
+            runs, since changing them would satisfy it; what was added under them is removed.
     """
 
     command: Command | None = None
     judge: Mapping[str, Json] | None = None
     hidden: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     patterns: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
 
     def content(self) -> dict[str, Json]:
         """Return it as JSON; a hidden file stands as its hash."""
@@ -122,6 +125,7 @@ class Verifier:
             "judge": None if self.judge is None else dict(self.judge),
             "hidden": hidden,
             "patterns": list(self.patterns),
+            "protected": list(self.protected),
         }
 
 

@@ -12,6 +12,7 @@ from fairtrial.model.task import TaskCall, TaskResult
 from fairtrial.ports.models import AnswerCache, Prices
 from fairtrial.ports.programs import Workspace
 from fairtrial.ports.runs import Clock
+from fairtrial.ports.suites import EvalTasks
 
 
 class Task(Protocol):
@@ -85,6 +86,7 @@ class Surroundings:
         prices: What models cost; None leaves every cost unknown.
         answers: Where model answers are kept; None keeps none.
         clock: Time; None where nothing built with it waits.
+        evals: Eval tasks and their workspaces; None where none can be run.
     """
 
     base_dir: Path
@@ -93,3 +95,4 @@ class Surroundings:
     prices: Prices | None = None
     answers: AnswerCache | None = None
     clock: Clock | None = None
+    evals: EvalTasks | None = None

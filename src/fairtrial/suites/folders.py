@@ -154,7 +154,7 @@ def _verifier(file: TaskFile, folder: Path) -> Verifier:
             fix="give a 'command', such as \"npm test\", or a 'judge'",
         )
     command = None if line is None else Command(line, told.timeout_sec, told.env)
-    return Verifier(command, told.judge, hidden, told.hidden)
+    return Verifier(command, told.judge, hidden, told.hidden, told.protected)
 
 
 def _setup(file: TaskFile) -> Command | None:

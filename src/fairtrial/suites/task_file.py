@@ -40,6 +40,7 @@ class VerifierTable:
         command: What verifies; not given, it is the script `tests/test.sh`, as in Harbor.
         judge: A judge grader in place of a command.
         hidden: Globs of files of the workspace that only the verifier sees.
+        protected: Globs of files that are put back as they were before the verifier runs.
         env: Variables that the verifier sees.
     """
 
@@ -47,6 +48,7 @@ class VerifierTable:
     command: str | None = None
     judge: dict[str, Any] | None = None
     hidden: tuple[str, ...] = ()
+    protected: tuple[str, ...] = ()
     env: dict[str, str] = field(default_factory=dict)
 
 

@@ -84,6 +84,7 @@ def _verifier(task: EvalTask) -> dict[str, Any]:
         "command": None if command is None else command.line,
         "judge": None if verifier.judge is None else dict(verifier.judge),
         "hidden": list(verifier.patterns) or None,
+        "protected": list(verifier.protected) or None,
         "env": dict(command.env) if command is not None and command.env else None,
     }
 

@@ -1,0 +1,119 @@
+"""Eval tasks: what keeps them, and where those that run them find them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Protocol
+
+from fairtrial.model.eval_task import EvalTask, TaskStatus
+from fairtrial.model.isolation import Wanted
+from fairtrial.model.json import Json
+from fairtrial.ports.workspaces import PreparedRepo, RepoWorkspace
+
+
+@dataclass(frozen=True, slots=True)
+class KeptTask:
+    """An eval task as it was loaded, and what its validation came to.
+
+    Attributes:
+        task: The task.
+        project: Root of the repository that its suite lies in.
+        folder: Its folder, absolute.
+        loaded_at: When it was loaded (UTC).
+        status: Whether this version of it was validated.
+        validation: What its validation found, as JSON; None when there was none.
+        validated_at: When (UTC).
+    """
+
+    task: EvalTask
+    project: str
+    folder: str
+    loaded_at: datetime
+    status: TaskStatus = TaskStatus.DRAFT
+    validation: Mapping[str, Json] | None = None
+    validated_at: datetime | None = None
+
+
+class SuiteStore(Protocol):
+    """Keeps eval tasks: the newest version of each by its name, every version by its digest."""
+
+    def load(self, task: EvalTask, project: str, folder: str, now: datetime) -> KeptTask:
+        """Keep a task in place of the one of its suite and name.
+
+        A version that was validated before is validated still.
+        """
+        ...
+
+    def suites(self, project: str | None = None) -> Sequence[tuple[str, str]]:
+        """Return the projects and names of all suites, or of those of one project, in order."""
+        ...
+
+    def tasks(self, project: str, suite: str) -> Sequence[KeptTask]:
+        """Return the tasks of a suite by name; none when there is no such suite."""
+        ...
+
+    def find(self, project: str, ref: str) -> Sequence[KeptTask]:
+        """Return the tasks that `SUITE/TASK`, `SUITE`, or a task's name alone names.
+
+        Raises:
+            NotFoundError: there is none, or a name alone fits tasks of several suites.
+        """
+        ...
+
+    def version(self, digest: str) -> EvalTask:
+        """Return the task with a digest, be it the newest of its name or not.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        ...
+
+    def judge(
+        self, digest: str, status: TaskStatus, validation: Mapping[str, Json], now: datetime
+    ) -> None:
+        """Keep what the validation of a version came to, in place of an earlier one.
+
+        Raises:
+            NotFoundError: there is no such version.
+        """
+        ...
+
+    def forget(self, project: str, suite: str, name: str) -> None:
+        """Forget that a task is of a suite; its versions stay, since experiments name them.
+
+        Raises:
+            NotFoundError: there is no such task.
+        """
+        ...
+
+
+class EvalTasks(Protocol):
+    """What runs an eval task needs of it: the `agent` task and the `verifier` grader are given it.
+
+    A case names its task: `case.metadata["eval_task"]` is the digest.
+    """
+
+    def task(self, digest: str) -> EvalTask:
+        """Return the task with a digest.
+
+        Raises:
+            NotFoundError: there is none.
+        """
+        ...
+
+    async def prepared(self, digest: str) -> PreparedRepo:
+        """Return the files of a task's workspace as the agent finds them.
+
+        They have no history, no hidden file, and the setup has run; made once for all trials.
+
+        Raises:
+            InfraError: they cannot be made, e.g. the setup failed.
+            Undecidable: what they are made from is not there any more.
+        """
+        ...
+
+    def workspace(self, repo: PreparedRepo, wanted: Wanted) -> RepoWorkspace:
+        """Return a new workspace; see `Workspaces.workspace`."""
+        ...
