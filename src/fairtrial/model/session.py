@@ -121,6 +121,19 @@ class FileChange:
 
 
 @dataclass(frozen=True, slots=True)
+class FileText:
+    """A whole file as a call read it.
+
+    Attributes:
+        path: As the agent wrote it; usually absolute.
+        text: All of it; agents make all line ends plain ones.
+    """
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
     """What all events have.
 
@@ -199,6 +212,8 @@ class Result(Event):
         text: What the model was shown; a long one is cut in its middle, with a mark.
         changes: The files it changed.
         duration_s: How long it took; None is unknown.
+        read: The file that it read, when it read all of it for the first time, before the agent
+            changed it.
     """
 
     kind: ClassVar[str] = "result"
@@ -209,6 +224,7 @@ class Result(Event):
     text: str = ""
     changes: tuple[FileChange, ...] = ()
     duration_s: float | None = None
+    read: FileText | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -269,8 +285,46 @@ class TurnEnd(Event):
     reason: TurnEndReason
 
 
+@dataclass(frozen=True, slots=True)
+class RepoStatus(Event):
+    """What the agent was told of the repository when the session began.
+
+    Attributes:
+        text: Its words, with what `git status --short` printed and the newest commits.
+    """
+
+    kind: ClassVar[str] = "repo_status"
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class FileKept(Event):
+    """The agent put a copy of a file aside before it changed it for the first time.
+
+    Attributes:
+        path: As the agent wrote it; absolute, or relative to the folder of the session.
+        name: Of the copy in the agent's own folder; None when there was no such file.
+    """
+
+    kind: ClassVar[str] = "file_kept"
+
+    path: str
+    name: str | None
+
+
 SessionEvent: TypeAlias = (
-    Prompt | Said | Thought | Call | Result | ApiTrouble | Compaction | Usage | TurnEnd
+    Prompt
+    | Said
+    | Thought
+    | Call
+    | Result
+    | ApiTrouble
+    | Compaction
+    | Usage
+    | TurnEnd
+    | RepoStatus
+    | FileKept
 )
 
 

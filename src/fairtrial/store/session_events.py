@@ -13,7 +13,9 @@ from fairtrial.model.session import (
     ApiTrouble,
     Call,
     Compaction,
+    FileKept,
     Prompt,
+    RepoStatus,
     Result,
     Said,
     SessionEvent,
@@ -34,6 +36,8 @@ _KINDS: Final = (
     Compaction,
     Usage,
     TurnEnd,
+    RepoStatus,
+    FileKept,
 )
 _PLACES: Final = {kind: place for place, kind in enumerate(_KINDS)}
 _ZSTD_LEVEL: Final = 3
@@ -83,7 +87,7 @@ class Unpacker:
 def _cut(event: SessionEvent) -> SessionEvent:
     if isinstance(event, Result):
         changes = tuple(replace(change, before=None) for change in event.changes)
-        return replace(event, text=event.text[:_BRIEF], changes=changes)
+        return replace(event, text=event.text[:_BRIEF], changes=changes, read=None)
     if isinstance(event, Call):
         return replace(event, input=None) if event.command is not None else event
     if isinstance(event, Thought | Compaction):

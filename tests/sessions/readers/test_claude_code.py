@@ -15,9 +15,12 @@ from fairtrial.model.session import (
     ChangeKind,
     Compaction,
     FileChange,
+    FileKept,
+    FileText,
     Operation,
     Prompt,
     Relation,
+    RepoStatus,
     Result,
     ResultStatus,
     Said,
@@ -445,3 +448,34 @@ def test_secrets_never_get_further(tmp_path: Path) -> None:
     events = list(transcript.feed(path.read_bytes().splitlines()[0]))
     assert "hunter2" not in repr(events) + repr(transcript.facts())
     assert b"hunter2" not in transcript.state()
+
+
+def test_what_tells_of_files_before_the_session_is_kept(tmp_path: Path) -> None:
+    claude = Claude()
+    status = "Status:\n M a.py\n\nRecent commits:\nabcdef0 one"
+    claude.add(
+        "attachment", attachment={"type": "session_context", "context": {"gitStatus": status}}
+    )
+    claude.prompt("Go.")
+    whole = {"content": "x\n", "startLine": 1, "numLines": 2, "totalLines": 2}
+    for place, (path, told) in enumerate(
+        [
+            ("/home/dev/shop/a.py", whole),
+            ("/home/dev/shop/a.py", whole),
+            ("/home/dev/shop/part.py", {**whole, "totalLines": 9}),
+            ("/home/dev/shop/cut.py", {**whole, "numLines": 9, "totalLines": 9}),
+        ]
+    ):
+        claude.call(f"r{place}", "Read", {"file_path": path})
+        claude.result(f"r{place}", "1 x", {"type": "text", "file": {"filePath": path, **told}})
+    backups = [("b.py", "b@v1", 1), ("new.py", None, 1), ("b.py", "b@v2", 2), ("c.py", "c@v2", 2)]
+    for path, name, version in backups:
+        backup = {"backupFileName": name, "version": version}
+        claude.plain(type="file-history-delta", trackingPath=path, backup=backup)
+    events, transcript = read(READER, claude.write(tmp_path))
+    assert [e.text for e in events if isinstance(e, RepoStatus)] == [status]
+    reads = [e.read for e in events if isinstance(e, Result)]
+    assert reads == [FileText("/home/dev/shop/a.py", "x\n"), None, None, None]
+    kept = [(e.path, e.name) for e in events if isinstance(e, FileKept)]
+    assert kept == [("b.py", "b@v1"), ("new.py", None)]
+    assert transcript.facts().unread.unknown_fields == {}

@@ -23,7 +23,7 @@ class ClaudeCodeReader:
     """Reads Claude Code. See `SessionReader`."""
 
     agent = AGENT
-    version = 1
+    version = 2
 
     def places(self, environ: Mapping[str, str], home: Path) -> Sequence[Place]:
         """Return `projects` of the configured folders, or of `~/.claude` and `~/.config/claude`."""

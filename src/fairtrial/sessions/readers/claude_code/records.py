@@ -50,6 +50,7 @@ class ToolUse(msgspec.Struct):
     type: str | None = None
     filePath: str | None = None  # noqa: N815  # fields have the names of the file
     content: Any = None
+    file: Any = None
     originalFile: str | None = None  # noqa: N815
     structuredPatch: list[Any] | None = None  # noqa: N815
     oldString: str | None = None  # noqa: N815
@@ -103,13 +104,17 @@ class Record(msgspec.Struct):
     message: Message | None = None
     toolUseResult: ToolUse | str | list[Any] | None = None  # noqa: N815
     attachment: Attachment | None = None
+    trackingPath: str | None = None  # noqa: N815
+    backup: Any = None
     compactMetadata: Any = None  # noqa: N815
     error: Any = None
 
 
 RECORDS: Final = Records(Record)
 
-READ: Final = frozenset({"user", "assistant", "system", "attachment", "cost-state"})
+READ: Final = frozenset(
+    {"user", "assistant", "system", "attachment", "cost-state", "file-history-delta"}
+)
 SKIPPED: Final = frozenset(
     [
         "agent-color",
@@ -132,7 +137,6 @@ SKIPPED: Final = frozenset(
         "data-flow-state",
         "derived-from",
         "ended-by-model",
-        "file-history-delta",
         "file-history-snapshot",
         "fork-context-ref",
         "frame-link",
@@ -196,6 +200,7 @@ KNOWN_FIELDS: Final = RECORDS.names | frozenset(
         "maxRetries",
         "mcpMeta",
         "messageCount",
+        "messageId",
         "microcompactMetadata",
         "modelUsage",
         "parentToolUseID",
@@ -222,6 +227,7 @@ KNOWN_FIELDS: Final = RECORDS.names | frozenset(
         "sentAtMs",
         "session_id",
         "slug",
+        "snapshotMessageId",
         "source",
         "sourceToolAssistantUUID",
         "sourceToolUseID",

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Mapping
 from typing import Any, Final
 
 import msgspec
 
-from fairtrial.model.session import ChangeKind, FileChange, Operation, ResultStatus
+from fairtrial.model.session import (
+    ChangeKind,
+    FileChange,
+    FileText,
+    Operation,
+    ResultStatus,
+)
 from fairtrial.sessions.account import clipped
 from fairtrial.sessions.diffs import added, between, from_hunks
 from fairtrial.sessions.readers.claude_code.records import Record, ToolUse
@@ -65,6 +72,7 @@ _REJECTED: Final = "The user doesn't want to proceed with this tool use"
 _LOOKED_AT: Final = 2_000
 _NO_PROGRAM: Final = (126, 127)
 _SIGNALLED: Final = 128
+_LONGEST_FILE: Final = 1024 * 1024
 _WORDS: Final = (
     (ResultStatus.INTERRUPTED, _INTERRUPTED),
     (ResultStatus.NO_RUN, _NO_RUN),
@@ -182,3 +190,25 @@ def changes_of(told: Any, call: Pending | None, known: dict[str, None]) -> tuple
         old, new = found.oldString or call.old, found.newString or call.new
         diff = between(old or "", new or "")
     return (FileChange(path, ChangeKind.UPDATE, clipped(diff), before),)
+
+
+def read_of(told: Any, changed: Container[str], read: Container[str]) -> FileText | None:
+    """Return the file that a call read whole.
+
+    Args:
+        told: The tool's own result.
+        changed: Paths that were changed before.
+        read: Paths that were read before.
+    """
+    found = told.file if isinstance(told, ToolUse) and told.type == "text" else None
+    if not isinstance(found, Mapping):
+        return None
+    path, text = found.get("filePath"), found.get("content")
+    whole = found.get("startLine") == 1 and found.get("numLines") == found.get("totalLines")
+    if not whole or not isinstance(path, str) or not isinstance(text, str):
+        return None
+    # A text that was cut has fewer lines than the file.
+    cut = found.get("totalLines") != text.count("\n") + 1
+    if cut or path in changed or path in read or len(text) > _LONGEST_FILE:
+        return None
+    return FileText(path, text)

@@ -15,9 +15,11 @@ from fairtrial.model.session import (
     ApiTrouble,
     Call,
     Compaction,
+    FileKept,
     Operation,
     Prompt,
     Relation,
+    RepoStatus,
     Result,
     Said,
     SessionEvent,
@@ -59,6 +61,7 @@ from fairtrial.sessions.readers.claude_code.tools import (
     operation_of,
     paths_of,
     pending_of,
+    read_of,
     status_of,
 )
 from fairtrial.sessions.tolerant import plain
@@ -67,6 +70,7 @@ _SESSION_ID: Final = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-
 _SYNTHETIC_MODEL: Final = "<synthetic>"
 _LONG_LINE: Final = 32 * 1024
 _MOST_PENDING: Final = 1_000
+_MOST_READ: Final = 5_000
 
 
 class State(msgspec.Struct):
@@ -80,6 +84,8 @@ class State(msgspec.Struct):
         usage: The newest usage of each thread: the model call and its tokens.
         compacting: The trigger of a compaction whose summary is awaited.
         sampled: Types of records whose fields were looked at.
+        read: Files that were read whole.
+        kept: Files of which a copy was put aside.
     """
 
     account: Account = msgspec.field(default_factory=Account)
@@ -89,6 +95,8 @@ class State(msgspec.Struct):
     usage: dict[str, tuple[str, UsageCounts]] = msgspec.field(default_factory=dict)
     compacting: str | None = None
     sampled: set[str] = msgspec.field(default_factory=set)
+    read: set[str] = msgspec.field(default_factory=set)
+    kept: set[str] = msgspec.field(default_factory=set)
 
 
 _STATE: Final = msgspec.msgpack.Decoder(State)
@@ -154,6 +162,8 @@ class ClaudeTranscript(LineTranscript[State]):
                 return self._system(record, at, thread)
             case "attachment":
                 return self._attachment(record, at, thread)
+            case "file-history-delta":
+                return self._kept(record, at, thread)
             case _:  # the costs that are written when Claude Code ends
                 self._clean_end()
                 return []
@@ -318,6 +328,11 @@ class ClaudeTranscript(LineTranscript[State]):
         status, code = status_of(record, text, operation, failed=failed)
         told = record.toolUseResult
         changes = () if failed else changes_of(told, call, self._account.changed)
+        read = None
+        if operation is Operation.READ and not failed and len(self._state.read) < _MOST_READ:
+            read = read_of(told, self._account.changed, self._state.read)
+            if read is not None:
+                self._state.read.add(read.path)
         return Result(
             0,
             at,
@@ -328,6 +343,7 @@ class ClaudeTranscript(LineTranscript[State]):
             text=clipped(text),
             changes=changes,
             duration_s=_duration(told, call, at),
+            read=read,
         )
 
     def _system(self, record: Record, at: datetime | None, thread: str) -> list[SessionEvent]:
@@ -351,9 +367,7 @@ class ClaudeTranscript(LineTranscript[State]):
             return []
         match found.type:
             case "session_context":
-                if self._account.commit is None:
-                    self._account.commit = start_commit(found.context)
-                return []
+                return self._began(found.context, at, thread)
             case "max_turns_reached":
                 return [TurnEnd(0, at, thread, TurnEndReason.LIMIT)]
             case "queued_command":
@@ -362,6 +376,25 @@ class ClaudeTranscript(LineTranscript[State]):
                 return self._prompt(own, text, at, thread)
             case _:
                 return []
+
+    def _began(self, context: Any, at: datetime | None, thread: str) -> list[SessionEvent]:
+        if self._account.commit is None:
+            self._account.commit = start_commit(context)
+        status = context.get("gitStatus") if isinstance(context, Mapping) else None
+        return [RepoStatus(0, at, thread, status)] if isinstance(status, str) else []
+
+    def _kept(self, record: Record, at: datetime | None, thread: str) -> list[SessionEvent]:
+        """Take a copy that Claude Code put aside; the first one is the file before all edits."""
+        path, backup = record.trackingPath, record.backup
+        if not path or not isinstance(backup, Mapping) or path in self._state.kept:
+            return []
+        if len(self._state.kept) >= _MOST_READ:
+            return []
+        self._state.kept.add(path)
+        name, version = backup.get("backupFileName"), backup.get("version")
+        if version != 1 or not (name is None or isinstance(name, str)):
+            return []
+        return [FileKept(0, at, thread, path, name)]
 
     def _clean_end(self) -> None:
         """Take the record of a clean exit: what is still open then used up its turns or budget.
