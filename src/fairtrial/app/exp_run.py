@@ -35,7 +35,7 @@ from fairtrial.executors.local import LocalExecutor
 from fairtrial.graders.grading import grade_all
 from fairtrial.graders.registry import build_grader
 from fairtrial.model.errors import StoreError
-from fairtrial.model.experiment import Experiment, Status
+from fairtrial.model.experiment import Experiment, ExperimentState, Status
 from fairtrial.model.json import Json, content_hash
 from fairtrial.model.trial import MAIN_ARM, TrialKey
 from fairtrial.ports import CallRecorder, Surroundings
@@ -80,7 +80,7 @@ def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentR
     if request.dry_run or request.matrix.plan:
         return _plan_report(bench, intent, request)
     if intent.state is not None and _is_whole(request, intent):
-        return run_report(bench, intent.state, intent.plan, _NOTHING_LEFT)
+        return _whole(bench, request, intent, intent.state)
     return run_intent(bench, request, intent, _birth(bench, request))
 
 
@@ -123,6 +123,23 @@ def _is_whole(request: Request, intent: Intent) -> bool:
         return len(intent.kept) == intent.plan.n_planned
     finished = intent.state is not None and intent.state.status is Status.FINISHED
     return finished and not request.retry_errors
+
+
+def _whole(
+    bench: Bench, request: Request, intent: Intent, state: ExperimentState
+) -> ExperimentReport:
+    """Report what has every trial; a run that ended before it was closed is closed now.
+
+    Raises:
+        RefusedError: another process is about to close it.
+    """
+    if state.status is Status.FINISHED:
+        return run_report(bench, state, intent.plan, _NOTHING_LEFT)
+    store, name = bench.store.experiments, state.experiment.id
+    store.reopen(name, intent.plan.policy.content(), bench.clock.now())
+    store.close_experiment(name, Status.FINISHED, None, bench.clock.now())
+    report = run_report(bench, store.find(name), intent.plan, _NOTHING_LEFT)
+    return with_timelines(bench, report, session=request.session)
 
 
 def _due(bench: Bench, request: Request, intent: Intent, birth: Birth) -> Due:

@@ -25,11 +25,14 @@ class _Spent(NamedTuple):
 
 
 def kept_matrix(bench: Bench, state: ExperimentState) -> Mapping[str, Json] | None:
-    """Return what was found when the run ended; None for a run without cells, or not ended."""
+    """Return what was found when the run ended; None for a run without cells, or not ended.
+
+    A run that was killed between its last trial and its reading is read now.
+    """
     if not state.experiment.spec.get("cells"):
         return None
     found: Mapping[str, Json] | None = bench.store.settings.get(_key(state))
-    return found
+    return read_matrix(bench, state) if found is None else found
 
 
 def read_matrix(bench: Bench, state: ExperimentState) -> Mapping[str, Json] | None:
