@@ -267,6 +267,7 @@ class Usage(Event):
         message_id: Names the call, in all sessions.
         model: The model that answered; None is unknown.
         tokens: What it took.
+        cost_usd: What it cost, where the agent wrote it down.
     """
 
     kind: ClassVar[str] = "usage"
@@ -274,6 +275,7 @@ class Usage(Event):
     message_id: str
     model: str | None
     tokens: Tokens
+    cost_usd: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -390,6 +392,8 @@ class TranscriptFacts:
         parent: What the agent calls the session that it came from.
         relation: What it is to that one.
         unread: What was not understood in it.
+        start_tree: As in `Session`.
+        derived: It was made of the agent's own transcript, which counts where it is there too.
     """
 
     agent: str
@@ -409,6 +413,8 @@ class TranscriptFacts:
     parent: str | None = None
     relation: Relation | None = None
     unread: Unread = field(default_factory=Unread)
+    start_tree: str | None = None
+    derived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -431,13 +437,16 @@ class Session:
         state: How it stands.
         counts: How much happened.
         tokens: Of all model calls that are its own, those of its subagents' threads included.
-        cost_usd: What they cost by the price list; None when a model's price is unknown.
+        cost_usd: What they cost: as the agent wrote it down, else by the price list; None when
+            a model's price is unknown.
         first_prompt: The first real prompt; None when it has none.
         final_text: The last text of the agent in the main thread.
         parent_id: Id of the session that it came from; that one need not be in the store.
         relation: What it is to its parent.
         unread: What was not understood.
         parser_version: Of the reader that read it; a newer one reads it again.
+        start_tree: Hash of a git tree that holds all files as they were at its start, in an
+            object store of the agent's own; None when it keeps none.
     """
 
     id: str
@@ -462,3 +471,4 @@ class Session:
     relation: Relation | None
     unread: Unread
     parser_version: int
+    start_tree: str | None = None

@@ -10,7 +10,7 @@ from typing import Protocol, TypeAlias
 
 from fairtrial.model.flag import Flag
 from fairtrial.model.session import Session, SessionEvent, TranscriptFacts, Unread, Usage
-from fairtrial.ports.transcript_files import FoundFile, Place
+from fairtrial.ports.transcript_files import FoundFile, Line, Place
 from fairtrial.query.expression import Expression
 
 
@@ -70,6 +70,41 @@ class Transcript(Protocol):
         ...
 
 
+class TranscriptSource(Protocol):
+    """Turns a file into records, one a line: a file of lines, a document, a session in a database.
+
+    It is made for one reading, and may keep what it has read of the file until then.
+    """
+
+    def inside(self) -> Sequence[FoundFile]:
+        """Return the sessions that the file holds apart from each other, to be read one by one.
+
+        Usually there are none: the file is of one session.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        ...
+
+    def lines(self, offset: int) -> Iterator[Line]:
+        """Yield the records after those that ended at an offset; 0 is the start.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        ...
+
+    def tail(self, offset: int) -> bytes:
+        """Return what stays the same as long as reading may go on at an offset.
+
+        Empty when it may not: the file is read from its start whenever it has changed.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        ...
+
+
 class SessionReader(Protocol):
     """Reads the transcripts of one agent. Readers hold nothing; what they know is in the state."""
 
@@ -92,7 +127,14 @@ class SessionReader(Protocol):
         ...
 
     def recognises(self, head: Sequence[Mapping[str, object]]) -> bool:
-        """Return whether the first records of a file are of this agent."""
+        """Return whether the first records of a file are of this agent.
+
+        A document is its own only record; of a database the only one is its `tables`.
+        """
+        ...
+
+    def source(self, path: str) -> TranscriptSource:
+        """Return what turns a file into records."""
         ...
 
     def start(self, path: Path, clean: Clean) -> Transcript:
@@ -115,7 +157,7 @@ class FileMark:
         changed_ns: When it was last changed then, nanoseconds.
         offset: How far it was read: the end of its last whole line; -1 when its session was
             removed.
-        tail: A hash of the last bytes before `offset`.
+        tail: What `TranscriptSource.tail` returned for `offset`.
         version: The reader's.
     """
 

@@ -75,6 +75,8 @@ class Account(msgspec.Struct):
     unknown_fields: dict[str, int] = msgspec.field(default_factory=dict)
     bad_lines: int = 0
     clipped_lines: int = 0
+    start_tree: str | None = None
+    derived: bool = False
 
     def seen_at(self, at: datetime | None) -> None:
         """Note a time; clocks jump, so the first is the earliest, whatever its place."""
@@ -173,6 +175,8 @@ class Account(msgspec.Struct):
                 bad_lines=self.bad_lines,
                 clipped_lines=self.clipped_lines,
             ),
+            start_tree=self.start_tree,
+            derived=self.derived,
         )
 
 

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
+
+from fairtrial.ports.transcript_files import FoundFile, Line
 
 LONGEST_LINE: Final = 16 * 1024 * 1024
 """Bytes of a line that is read; of a longer one nothing is."""
@@ -22,17 +23,23 @@ _BOM: Final = b"\xef\xbb\xbf"
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A whole line, without its end.
+class LineFile:
+    """A file of lines, which only grows. See `TranscriptSource`."""
 
-    Attributes:
-        data: Its bytes; None when it is longer than is read.
-        end: Offset of the byte after it.
-    """
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
 
-    data: bytes | None
-    end: int
+    def inside(self) -> tuple[FoundFile, ...]:
+        """See `TranscriptSource.inside`."""
+        return ()
+
+    def lines(self, offset: int) -> Iterator[Line]:
+        """See `TranscriptSource.lines`."""
+        return lines(self._path, offset)
+
+    def tail(self, offset: int) -> bytes:
+        """See `TranscriptSource.tail`: a compressed file is written whole."""
+        return b"" if self._path.suffix == ".zst" else tail_hash(self._path, offset)
 
 
 def lines(path: Path, offset: int = 0) -> Iterator[Line]:

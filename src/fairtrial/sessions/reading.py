@@ -16,9 +16,9 @@ from fairtrial.ports.sessions import (
     PricedUsage,
     SessionReader,
     Transcript,
+    TranscriptSource,
 )
 from fairtrial.ports.transcript_files import FoundFile
-from fairtrial.sessions.lines import lines, tail_hash
 from fairtrial.sessions.pricing import CallPrices
 from fairtrial.sessions.repositories import Repositories
 
@@ -86,12 +86,17 @@ class _Taken:
         """Return the model calls with what they cost."""
         prices = self.ways.prices
         return [
-            PricedUsage(usage, prices.cost_usd(usage.model, usage.tokens))
+            PricedUsage(
+                usage,
+                prices.cost_usd(usage.model, usage.tokens)
+                if usage.cost_usd is None
+                else usage.cost_usd,
+            )
             for usage in self.usages.values()
         ]
 
 
-def continues(found: FoundFile, mark: FileMark, version: int) -> bool:
+def continues(source: TranscriptSource, found: FoundFile, mark: FileMark, version: int) -> bool:
     """Return whether a file only grew since it was read, so that reading goes on where it ended.
 
     Raises:
@@ -101,18 +106,23 @@ def continues(found: FoundFile, mark: FileMark, version: int) -> bool:
         mark.version == version
         and mark.inode == found.inode
         and found.size >= mark.offset > 0
-        and not found.path.endswith(".zst")
-        and tail_hash(Path(found.path), mark.offset) == mark.tail
+        and mark.tail != b""
+        and source.tail(mark.offset) == mark.tail
     )
 
 
 def read_file(
-    reader: SessionReader, found: FoundFile, ways: Ways, before: tuple[FileMark, bytes] | None
+    reader: SessionReader,
+    source: TranscriptSource,
+    found: FoundFile,
+    ways: Ways,
+    before: tuple[FileMark, bytes] | None,
 ) -> tuple[FileReading, Sequence[SessionEvent] | None]:
     """Return what a file, or its new part, brings, and the events in it unless they are many.
 
     Args:
         reader: The reader of its agent.
+        source: The file as records.
         found: The file, as it was when it was found; it may grow meanwhile.
         ways: What reading needs.
         before: How far it was read and the state of then; None to read it from its start.
@@ -128,7 +138,7 @@ def read_file(
         offset = before[0].offset
         transcript = reader.resume(path, ways.clean, before[1])
     taken = _Taken(ways)
-    offset = _fed(transcript, path, offset, taken)
+    offset = _fed(transcript, source, offset, taken)
     taken.pack()
     facts = transcript.facts()
     reading = FileReading(
@@ -138,7 +148,7 @@ def read_file(
             size=found.size,
             changed_ns=found.changed_ns,
             offset=offset,
-            tail=tail_hash(path, offset),
+            tail=source.tail(offset),
             version=reader.version,
         ),
         facts=facts,
@@ -152,9 +162,9 @@ def read_file(
     return reading, taken.whole
 
 
-def _fed(transcript: Transcript, path: Path, offset: int, taken: _Taken) -> int:
+def _fed(transcript: Transcript, source: TranscriptSource, offset: int, taken: _Taken) -> int:
     """Feed the lines of a file from an offset on; return the end of the last one."""
-    for line in lines(path, offset):
+    for line in source.lines(offset):
         offset = line.end
         if line.data is None:
             transcript.clipped()

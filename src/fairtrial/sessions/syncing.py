@@ -16,8 +16,9 @@ from fairtrial.ports.sessions import (
     FileReading,
     FlagRule,
     SessionStore,
+    TranscriptSource,
 )
-from fairtrial.sessions.finding import NewFile
+from fairtrial.sessions.finding import NewFile, changed
 from fairtrial.sessions.reading import Ways, continues, read_file
 
 _FILES_AT_ONCE: Final = 64
@@ -97,6 +98,7 @@ class Syncer:
         """
         outcome = Outcome()
         marks = self._store.marks() if files and not anew else {}
+        files = self._opened(files, marks, outcome)
         batch = _Batch()
         for place, file in enumerate(files, 1):
             reading = self._read(file, marks.get(file.found.path), outcome)
@@ -111,12 +113,32 @@ class Syncer:
         outcome.sessions = list(dict.fromkeys(outcome.sessions))
         return outcome
 
+    def _opened(
+        self, files: Sequence[NewFile], marks: Mapping[str, FileMark], outcome: Outcome
+    ) -> list[NewFile]:
+        """Return files, and before each the sessions in it that are new or changed.
+
+        It comes after them, so that one that is not read to its end is looked into again.
+        """
+        known = {path: _as_known(mark) for path, mark in marks.items()}
+        opened: list[NewFile] = []
+        for file in files:
+            try:
+                inside = file.reader.source(file.found.path).inside()
+            except OSError as error:
+                outcome.troubles.append(f"{file.found.path}: {error.strerror or error}")
+                continue
+            opened += changed((NewFile(file.reader, found) for found in inside), known)
+            opened.append(file)
+        return opened
+
     def _read(
         self, file: NewFile, mark: FileMark | None, outcome: Outcome
     ) -> tuple[FileReading, Sequence[SessionEvent] | None] | None:
+        source = file.reader.source(file.found.path)
         try:
-            before = self._before(file, mark)
-            reading, events = read_file(file.reader, file.found, self._ways, before)
+            before = self._before(file, source, mark)
+            reading, events = read_file(file.reader, source, file.found, self._ways, before)
         except OSError as error:
             outcome.troubles.append(f"{file.found.path}: {error.strerror or error}")
             return None
@@ -124,8 +146,10 @@ class Syncer:
         outcome.bytes += reading.mark.offset - (0 if before is None else before[0].offset)
         return reading, events
 
-    def _before(self, file: NewFile, mark: FileMark | None) -> tuple[FileMark, bytes] | None:
-        if mark is None or not continues(file.found, mark, file.reader.version):
+    def _before(
+        self, file: NewFile, source: TranscriptSource, mark: FileMark | None
+    ) -> tuple[FileMark, bytes] | None:
+        if mark is None or not continues(source, file.found, mark, file.reader.version):
             return None
         try:
             return mark, self._store.state(mark.path)
@@ -178,3 +202,7 @@ class Syncer:
                 trouble = f"the flag rule {rule.name} failed at {session.id}: {error!r}"
                 outcome.troubles.append(trouble)
         return found
+
+
+def _as_known(mark: FileMark) -> tuple[int, int, int, int, int]:
+    return mark.inode, mark.size, mark.changed_ns, mark.offset, mark.version

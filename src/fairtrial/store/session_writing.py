@@ -240,7 +240,7 @@ def _forget_copies(connection: Connection, files: Mapping[int, list[Any]]) -> No
     copies: list[int] = []
     for found in files.values():
         longest: dict[str, tuple[Any, Any]] = {}
-        for facts, row in sorted(found, key=lambda one: (one[1]["offset"], one[1]["id"])):
+        for facts, row in sorted(found, key=_worth):
             longest[facts.thread] = (facts, row)
         kept = {row["id"] for _, row in longest.values()}
         copies += [row["id"] for _, row in found if row["id"] not in kept]
@@ -252,6 +252,12 @@ def _forget_copies(connection: Connection, files: Mapping[int, list[Any]]) -> No
             .where(session_file.c.id.in_(page))
             .values(session_id=None, state=None, prompts=None)
         )
+
+
+def _worth(one: tuple[Any, Any]) -> tuple[bool, int, int]:
+    """Return what a file is sorted by among the copies of one thread; the last one counts."""
+    facts, row = one
+    return not facts.derived, row["offset"], row["id"]
 
 
 def _facts(connection: Connection, sessions: Sequence[int]) -> dict[int, list[Any]]:

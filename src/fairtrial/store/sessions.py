@@ -392,14 +392,18 @@ def _whole(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[Fl
         )
     }
     files: dict[int, list[str]] = defaultdict(list)
+    trees: dict[int, str | None] = {}
     for row in connection.execute(
         select(session_file.c.session_id, session_file.c.path, session_file.c.facts)
         .where(session_file.c.session_id.in_(keys))
         .order_by(session_file.c.id)
     ):
         own = files[row.session_id]
-        main = unpack_facts(row.facts).thread == MAIN
+        facts = unpack_facts(row.facts)
+        main = facts.thread == MAIN
         own.insert(0 if main else len(own), row.path)
+        if main:
+            trees[row.session_id] = facts.start_tree
     flags: dict[int, list[Flag]] = defaultdict(list)
     for row in connection.execute(
         select(session_flag)
@@ -409,7 +413,8 @@ def _whole(connection: Connection, rows: Sequence[Mapping[str, Any]]) -> list[Fl
         flags[row.session_id].append(_flag(row))
     return [
         FlaggedSession(
-            _session(row, bodies.get(row["id"]), files[row["id"]]), tuple(flags[row["id"]])
+            _session(row, bodies.get(row["id"]), files[row["id"]], trees.get(row["id"])),
+            tuple(flags[row["id"]]),
         )
         for row in rows
     ]
@@ -420,7 +425,9 @@ def _flag(row: Any) -> Flag:
     return Flag(row.name, FlagLevel(row.level), row.summary, evidence, from_json(row.detail))
 
 
-def _session(row: Mapping[str, Any], body: Any, files: Sequence[str]) -> Session:
+def _session(
+    row: Mapping[str, Any], body: Any, files: Sequence[str], start_tree: str | None
+) -> Session:
     parts = {part: row[f"tokens_{part}"] for part in TOKEN_PARTS}
     known = any(count is not None for count in parts.values())
     unread = Unread() if body is None else msgspec.convert(from_json(body.unread), Unread)
@@ -454,4 +461,5 @@ def _session(row: Mapping[str, Any], body: Any, files: Sequence[str]) -> Session
         relation=None if row["relation"] is None else Relation(row["relation"]),
         unread=unread,
         parser_version=row["parser_version"],
+        start_tree=start_tree,
     )

@@ -28,6 +28,7 @@ def session_json(found: FlaggedSession) -> dict[str, Json]:
         "repo": session.repo,
         "branch": session.branch,
         "commit": session.commit,
+        "start_tree": session.start_tree,
         "models": list(session.models),
         "started_at": _when(session.started_at),
         "ended_at": _when(session.ended_at),
@@ -78,14 +79,16 @@ class SessionsReport(Informing):
     Attributes:
         sessions: The last ended first.
         more: Whether there are earlier ones.
-        filtered: Whether a filter chose them.
+        where: The filter that chose them, if one did.
+        since: The time that they ended since, as it was given.
     """
 
     schema: ClassVar[str] = "fairtrial.sessions/1"
 
     sessions: Sequence[FlaggedSession]
     more: bool
-    filtered: bool
+    where: str | None = None
+    since: str | None = None
 
     def json(self) -> dict[str, Json]:
         """Return the page; `next` is what `--before` takes for the one after it."""

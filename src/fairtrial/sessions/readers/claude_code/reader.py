@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairtrial.ports.transcript_files import FoundFile, Place
+from fairtrial.sessions.line_reader import LineReader
 from fairtrial.sessions.walking import files_under
 
 _OWN = ("parentUuid", "sessionId", "isSidechain")
@@ -19,7 +20,7 @@ if TYPE_CHECKING:  # it brings what is not needed to see that nothing is new
 AGENT = "claude-code"
 
 
-class ClaudeCodeReader:
+class ClaudeCodeReader(LineReader):
     """Reads Claude Code. See `SessionReader`."""
 
     agent = AGENT

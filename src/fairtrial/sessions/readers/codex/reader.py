@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairtrial.ports.transcript_files import FoundFile, Place
+from fairtrial.sessions.line_reader import LineReader
 from fairtrial.sessions.walking import files_under
 
 _ENVELOPE = frozenset({"type", "payload", "timestamp"})
@@ -18,7 +19,7 @@ if TYPE_CHECKING:  # it brings what is not needed to see that nothing is new
 AGENT = "codex"
 
 
-class CodexReader:
+class CodexReader(LineReader):
     """Reads Codex. See `SessionReader`."""
 
     agent = AGENT

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairtrial.ports.transcript_files import FoundFile, Place
+from fairtrial.sessions.line_reader import LineReader
 from fairtrial.sessions.walking import files_under
 
 if TYPE_CHECKING:  # it brings what is not needed to see that nothing is new
@@ -15,7 +16,7 @@ if TYPE_CHECKING:  # it brings what is not needed to see that nothing is new
 AGENT = "pi"
 
 
-class PiReader:
+class PiReader(LineReader):
     """Reads pi. See `SessionReader`."""
 
     agent = AGENT

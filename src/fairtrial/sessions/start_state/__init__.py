@@ -1,0 +1,1 @@
+"""The repository as it was before a session, rebuilt after the fact."""
