@@ -89,6 +89,21 @@ class SuiteStore(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class Trajectory:
+    """What an agent did in a trial, as a session in the store.
+
+    Attributes:
+        session: The id of the session; None when there is no transcript that can be read.
+        leaks: What it saw or tried to see and must not: a line each, with the event's number.
+        trouble: Why the transcript could not be kept; None when it could.
+    """
+
+    session: str | None
+    leaks: tuple[str, ...] = ()
+    trouble: str | None = None
+
+
 class EvalTasks(Protocol):
     """What runs an eval task needs of it: the `agent` task and the `verifier` grader are given it.
 
@@ -103,10 +118,14 @@ class EvalTasks(Protocol):
         """
         ...
 
-    async def prepared(self, digest: str) -> PreparedRepo:
+    async def prepared(self, digest: str, harness: Mapping[str, bytes]) -> PreparedRepo:
         """Return the files of a task's workspace as the agent finds them.
 
         They have no history, no hidden file, and the setup has run; made once for all trials.
+
+        Args:
+            digest: The task's.
+            harness: Files to put over them, by path.
 
         Raises:
             InfraError: they cannot be made, e.g. the setup failed.
@@ -116,4 +135,16 @@ class EvalTasks(Protocol):
 
     def workspace(self, repo: PreparedRepo, wanted: Wanted) -> RepoWorkspace:
         """Return a new workspace; see `Workspaces.workspace`."""
+        ...
+
+    async def keep_trajectory(
+        self, task: EvalTask, agent: str, transcripts: Mapping[str, bytes]
+    ) -> Trajectory:
+        """Keep what an agent wrote of its session, and look for what it must not have seen.
+
+        Args:
+            task: The task that it worked on.
+            agent: The agent, by the name of its reader.
+            transcripts: Its files by name; none when it wrote none.
+        """
         ...

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from types import TracebackType
@@ -79,6 +79,27 @@ class RepoWorkspace(Workspace, Protocol):
 
         No symbolic link is followed. `file` is relative to `path`, or absolute below `path` or
         `home`.
+        """
+        ...
+
+    async def files(self, folder: str = ".", limit: int = 10_000) -> Sequence[str]:
+        """Return the regular files below a folder, relative to it, in order; none without it.
+
+        `folder` is relative to `path`, or absolute below `path` or `home`. No symbolic link is
+        followed.
+        """
+        ...
+
+    async def apply(self, patch: bytes, leaving_out: Sequence[str] = ()) -> None:
+        """Apply a patch that `diff` gave, or one like it, whole or not at all.
+
+        Args:
+            patch: The patch; an empty one changes nothing.
+            leaving_out: Files, relative to `path`, whose changes are not applied.
+
+        Raises:
+            TaskError: it does not apply; the message says where.
+            Undecidable: the workspace was lost.
         """
         ...
 
