@@ -1,0 +1,1 @@
+"""Snapshots of git repositories, in an object store of fairtrial's own."""
