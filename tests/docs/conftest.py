@@ -59,7 +59,8 @@ def blocks(document: str) -> list[Block]:
 
 
 _PLACEHOLDERS = (
-    (r"(exp|call|proxy|log)_[0-9A-Z]{6,26}", r"\1_ID"),
+    (r"(exp|call|proxy|log|key)_[0-9A-Z]{6,26}", r"\1_ID"),
+    (r"ftk_[\w-]{43}", "ftk_TOKEN"),
     (r"127\.0\.0\.1:\d+", "127.0.0.1:PORT"),
     (r"^\d\d:\d\d:\d\d\b", "TIME"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", "DATE"),

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import http.client
 import io
 import json
+import os
 import re
+import signal
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -170,6 +174,10 @@ COMMANDS = (
     "exp export d again --to markdown",
     "exp schema -o schema.json",
     "proxy -- python3 calls.py",
+    "serve --port 0",
+    "key create one",
+    "key list",
+    "key revoke one",
     "calls list -n 1",
     "calls list",
     "calls show latest#1",
@@ -288,6 +296,8 @@ def answers(command: str) -> Sequence[Any]:
 
     What another program runs beside prints its own on standard output.
     """
+    if command.startswith("serve"):
+        return served(command)
     words, beside, program = command.partition(" -- ")
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -295,6 +305,30 @@ def answers(command: str) -> Sequence[Any]:
     if beside:
         return [json.loads(line) for line in err.getvalue().splitlines()]
     return [json.loads(out.getvalue())]
+
+
+class Asked(io.StringIO):
+    """What a server prints; each address that it tells is asked something, then it is stopped."""
+
+    def write(self, text: str) -> int:
+        if "serve_started" in text:
+            threading.Thread(target=self._ask, args=(json.loads(text)["url"],)).start()
+        return super().write(text)
+
+    def _ask(self, url: str) -> None:
+        connection = http.client.HTTPConnection(url.removeprefix("http://"))
+        with contextlib.closing(connection):
+            connection.request("GET", "/v2/health", headers={"Host": "elsewhere.example"})
+            connection.getresponse().read()
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def served(command: str) -> Sequence[Any]:
+    """Return what a server prints, one object a line."""
+    out = Asked()
+    with contextlib.redirect_stdout(out):
+        main([*command.split(), "--json"])
+    return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
 class Once:

@@ -26,6 +26,7 @@ class Verb:
         runs_graders: It runs any graders outside of a run, and what they print is no report.
         serves: It works until it is stopped and tells what happens meanwhile.
         reads: It may read many files, and tells how far it is.
+        package: Where its function is; one that stands above `app` is not in it.
     """
 
     path: tuple[str, ...]
@@ -35,6 +36,7 @@ class Verb:
     runs_graders: bool = False
     serves: bool = False
     reads: bool = False
+    package: str = "app"
 
     @property
     def name(self) -> str:
@@ -58,7 +60,7 @@ class Verb:
 
     def function(self) -> Callable[..., Any]:
         """Return the function behind it: `function(bench, request) -> report`."""
-        module = importlib.import_module(f"fairtrial.app.{self.module}")
+        module = importlib.import_module(f"fairtrial.{self.package}.{self.module}")
         function: Callable[..., Any] = getattr(module, self.module)
         return function
 
@@ -71,6 +73,7 @@ GROUPS = {
     "grader": "Find out what graders and judges are worth",
     "dataset": "Keep the cases that experiments run on",
     "cache": "Keep the answers of models, so that the same question costs once",
+    "key": "Keep the keys that other machines reach the server with",
     "calls": "Read the model calls that the proxy recorded",
     "sessions": "Read the sessions of coding agents, and find those that went wrong",
 }
@@ -162,6 +165,15 @@ VERBS = (
         "Record the model calls of any program: a proxy for the Anthropic and OpenAI APIs",
         serves=True,
     ),
+    Verb(
+        ("serve",),
+        "Serve the API on this machine, and receive sessions by OpenTelemetry",
+        serves=True,
+        package="http",
+    ),
+    Verb(("key", "create"), "Make a key that other machines reach the server with"),
+    Verb(("key", "list"), "List the keys of the server"),
+    Verb(("key", "revoke"), "Revoke a key: nothing is answered to it any more"),
     Verb(("calls", "list"), "List recorded model calls, newest first"),
     Verb(
         ("calls", "show"), "Show a recorded model call: the conversation, the answer, what it took"

@@ -155,6 +155,30 @@ class RequestRefused:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerStarted:
+    """The server listens.
+
+    Attributes:
+        url: Where it listens.
+        exposed: Other machines can reach it, so each request needs a key.
+    """
+
+    url: str
+    exposed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SessionsReceived:
+    """Sessions that programs told of by OpenTelemetry are in the store.
+
+    Attributes:
+        sessions: Ids of those that are new or changed.
+    """
+
+    sessions: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class FilesRead:
     """Files of sessions were read.
 
@@ -179,5 +203,7 @@ Event: TypeAlias = (
     | ProxyStarted
     | CallRecorded
     | RequestRefused
+    | ServerStarted
+    | SessionsReceived
     | FilesRead
 )

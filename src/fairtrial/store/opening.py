@@ -36,6 +36,7 @@ from fairtrial.store.sweeps import SqlSweepStore
 from fairtrial.store.versioning import create, ensure_current
 
 if TYPE_CHECKING:
+    from fairtrial.ports.keys import KeyStore
     from fairtrial.ports.sessions import SessionStore
 
 BLOB_FOLDER = "blobs"
@@ -82,6 +83,13 @@ class Store:
         from fairtrial.store.sessions import SqlSessionStore  # noqa: PLC0415
 
         return SqlSessionStore(self._database, self._clock)
+
+    @cached_property
+    def keys(self) -> KeyStore:
+        """Keys of the HTTP API."""
+        from fairtrial.store.keys import SqlKeyStore  # noqa: PLC0415  # only the server needs them
+
+        return SqlKeyStore(self._database)
 
     def close(self) -> None:
         """Close every connection; a transaction in another thread must have ended."""

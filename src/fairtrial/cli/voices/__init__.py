@@ -1,0 +1,1 @@
+"""How the verbs that serve tell what happens: one module each."""

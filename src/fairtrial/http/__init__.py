@@ -1,0 +1,1 @@
+"""The HTTP surface: the API, what receives OpenTelemetry, and the pages, on one port."""

@@ -1,0 +1,89 @@
+"""The application: routes behind the guard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from fastapi import FastAPI
+
+from fairtrial import __version__
+from fairtrial.app.bench import Bench
+from fairtrial.http import problems
+from fairtrial.http.guard import Gate, Guard, Tally
+from fairtrial.http.routes.health import health_routes
+from fairtrial.http.routes.readings import reading_routes
+from fairtrial.model.errors import FairtrialError
+
+_PROBLEM = {
+    "type": "object",
+    "required": ["type", "title", "status", "detail", "what", "where", "why", "fix"],
+    "properties": {
+        "type": {"type": "string", "description": "A name of the kind of problem"},
+        "title": {"type": "string"},
+        "status": {"type": "integer"},
+        "detail": {"type": "string", "description": "All of it as text"},
+        "what": {"type": "string", "description": "What happened"},
+        "where": {"type": ["string", "null"], "description": "The parameter or object"},
+        "why": {"type": ["string", "null"], "description": "The cause"},
+        "fix": {"type": ["string", "null"], "description": "What to do next"},
+    },
+}
+
+
+def _nobody(_path: str, _status: HTTPStatus, _error: FairtrialError) -> None:
+    """Tell nobody of a refusal."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What an application is given beside the bench.
+
+    Attributes:
+        gate: Whom it answers.
+        tally: Where it counts.
+        refused: Told of each request that was refused.
+    """
+
+    gate: Gate
+    tally: Tally = field(default_factory=Tally)
+    refused: Callable[[str, HTTPStatus, FairtrialError], None] = _nobody
+
+
+def create_app(bench: Bench, around: Surroundings) -> FastAPI:
+    """Return the application over a bench; the store is opened when it is first needed.
+
+    Args:
+        bench: Whose store is served. Its `control` ends streams of events when it drains.
+        around: Whom it answers, and who is told.
+    """
+    app = FastAPI(
+        title="fairtrial",
+        version=__version__,
+        openapi_url="/v2/openapi.json",
+        docs_url=None,  # these pages load scripts from elsewhere
+        redoc_url=None,
+    )
+    app.include_router(health_routes())
+    app.include_router(reading_routes(bench))
+    problems.install(app, bench)
+    app.add_middleware(Guard, gate=around.gate, tally=around.tally, refused=around.refused)
+    _describe(app)
+    return app
+
+
+def _describe(app: FastAPI) -> None:
+    """Add to the description of the API what no route says by itself."""
+    made = app.openapi
+
+    def described() -> dict[str, Any]:
+        document = made()
+        components = document.setdefault("components", {})
+        components.setdefault("schemas", {})["Problem"] = _PROBLEM
+        components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        document["security"] = [{}, {"key": []}]
+        return document
+
+    app.openapi = described  # type: ignore[method-assign]  # FastAPI's documented way

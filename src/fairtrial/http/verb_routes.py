@@ -1,0 +1,177 @@
+"""Routes that are nothing but a verb: parameters become its request, its report the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import msgspec
+from fastapi import APIRouter, Request
+from fastapi.responses import Response
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.verbs import Verb, find_verb
+from fairtrial.http.problems import MEDIA_TYPE
+from fairtrial.model.errors import DefectError, UsageError
+from fairtrial.schema.decoding import decode, unknown_name
+from fairtrial.schema.fields import Option, options_of
+
+QUERY: Final = "query"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A GET route of a verb.
+
+    Attributes:
+        path: Its path, with parameters in braces.
+        verb: The verb's words.
+        in_path: Options that parameters of the path give, by the parameter's name.
+        renamed: Options that have another name in the query, by that name.
+        left_out: Options that are of no use here. Those that name a file of the server always are.
+    """
+
+    path: str
+    verb: tuple[str, ...]
+    in_path: Mapping[str, str] = field(default_factory=dict)
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    left_out: frozenset[str] = frozenset()
+
+
+def add_readings(router: APIRouter, bench: Bench, readings: tuple[Reading, ...]) -> None:
+    """Add a route for each reading. The verb runs in a thread of its own."""
+    for reading in readings:
+        verb = _verb(reading)
+        router.add_api_route(
+            reading.path,
+            _endpoint(bench, verb, reading),
+            methods=["GET"],
+            name=verb.module,
+            operation_id=verb.module,
+            summary=verb.summary,
+            tags=[verb.path[0]],
+            response_class=Response,
+            responses=_responses(verb),
+            openapi_extra={"parameters": list(_parameters(verb, reading))},
+        )
+
+
+def answer(report: Any, status: int = 200) -> Response:
+    """Return a report as the JSON that the command line prints."""
+    text = json.dumps(report.json(), ensure_ascii=False, allow_nan=False)
+    return Response(text, status, media_type="application/json")
+
+
+def _verb(reading: Reading) -> Verb:
+    verb = find_verb(reading.verb)
+    if verb is None:
+        raise DefectError(f"there is no verb {' '.join(reading.verb)}")
+    return verb
+
+
+def _endpoint(bench: Bench, verb: Verb, reading: Reading) -> Callable[[Request], Response]:
+    # FastAPI runs a function that is not async in a thread, so the store may take its time.
+    def read(request: Request) -> Response:
+        values = _values(request, verb, reading)
+        return answer(verb.function()(bench, decode(verb.request(), values, QUERY)))
+
+    return read
+
+
+def _values(request: Request, verb: Verb, reading: Reading) -> dict[str, Any]:
+    """Return the options that a request gives.
+
+    Raises:
+        UsageError: a parameter of the query has no meaning.
+    """
+    names = {option: name for name, option in reading.renamed.items()}
+    offered = {names.get(option.name, option.name): option for option in _offered(verb, reading)}
+    values: dict[str, Any] = {}
+    for name, text in request.query_params.multi_items():
+        option = offered.get(name)
+        if option is None:
+            raise UsageError(unknown_name(name, offered), where=QUERY)
+        if _is_list(option):
+            values.setdefault(option.name, []).append(text)
+        else:
+            values[option.name] = _typed(option, text)
+    given = {option: request.path_params[name] for name, option in reading.in_path.items()}
+    return values | given
+
+
+def _offered(verb: Verb, reading: Reading) -> list[Option]:
+    unwanted = {*reading.left_out, *reading.in_path.values()}
+    return [
+        option
+        for option in options_of(verb.request())
+        if option.name not in unwanted and not _names_file(option)
+    ]
+
+
+def _names_file(option: Option) -> bool:
+    return any(part is Path for part in _parts(option.type))
+
+
+def _is_list(option: Option) -> bool:
+    return any(
+        part is tuple or getattr(part, "__origin__", None) is tuple for part in _parts(option.type)
+    )
+
+
+def _parts(kind: Any) -> list[Any]:
+    return [kind, *(inner for part in get_args(kind) for inner in _parts(part))]
+
+
+def _typed(option: Option, text: str) -> Any:
+    """Return the value that a text stands for; the text itself when it does not fit."""
+    try:
+        return msgspec.convert(text, option.type, strict=False)
+    except msgspec.ValidationError:
+        return text
+
+
+def _parameters(verb: Verb, reading: Reading) -> list[dict[str, Any]]:
+    names = {option: name for name, option in reading.renamed.items()}
+    found = []
+    docs = {option.name: option.doc for option in options_of(verb.request())}
+    for name, option_name in reading.in_path.items():
+        found.append(
+            {
+                "name": name,
+                "in": "path",
+                "required": True,
+                "description": docs[option_name],
+                "schema": {"type": "string", "minLength": 1},
+            }
+        )
+    for option in _offered(verb, reading):
+        (schema,), _ = msgspec.json.schema_components([option.type])
+        found.append(
+            {
+                "name": names.get(option.name, option.name),
+                "in": "query",
+                "required": option.required,
+                "description": option.doc,
+                "schema": schema,
+            }
+        )
+    return found
+
+
+def _responses(verb: Verb) -> dict[int | str, dict[str, Any]]:
+    report = {
+        "type": "object",
+        "required": ["schema"],
+        "properties": {"schema": {"type": "string"}},
+        "description": f"What `fairtrial {verb.name} --json` prints.",
+    }
+    return {
+        200: {"description": verb.summary, "content": {"application/json": {"schema": report}}},
+        "default": {
+            "description": "What went wrong, and what to do next",
+            "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+        },
+    }
