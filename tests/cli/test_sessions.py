@@ -151,3 +151,30 @@ def test_doctor_tells_what_was_not_understood(fairtrial: Command, home: Path) ->
     text = fairtrial("doctor").out
     assert "3 captured" in text
     assert "unknown records: hologram (1)" in text
+
+
+@pytest.mark.usefixtures("home")
+def test_flags_and_exports_are_of_the_sessions_that_a_filter_fits(fairtrial: Command) -> None:
+    fairtrial("sessions", "sync")
+    rules = {
+        where: {
+            rule["name"]: rule["sessions"]
+            for rule in fairtrial("sessions", "flags", "-w", where, "--json").json["rules"]
+        }
+        for where in ("agent = claude-code", "agent = codex")
+    }
+    assert rules["agent = claude-code"]["done-while-failing"] == 1
+    assert rules["agent = codex"]["done-while-failing"] == 0
+    lines = fairtrial("sessions", "export", "-w", "turns > 0", "--to", "jsonl").out.splitlines()
+    heads = [json.loads(line) for line in lines if json.loads(line)["kind"] == "session"]
+    assert {head["agent"] for head in heads} == {"claude-code", "codex"}
+    text = fairtrial("sessions", "export", "-w", "agent = codex", "--to", "markdown").out
+    assert text.count("# codex") == 1
+    assert fairtrial("sessions", "export", "-w", "agent = pi", "--to", "jsonl").out == ""
+
+
+@pytest.mark.usefixtures("home")
+def test_the_next_page_keeps_the_filter(fairtrial: Command) -> None:
+    fairtrial("sessions", "sync")
+    out = fairtrial("sessions", "list", "-w", "turns > 0", "-n", "1").out
+    assert "fairtrial sessions list --where 'turns > 0' --before" in out

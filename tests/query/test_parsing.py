@@ -26,6 +26,9 @@ SESSIONS = Vocabulary(
         "started": Field(Kind.INSTANT, "when it began"),
         "resumed": Field(Kind.BOOLEAN, "whether it was resumed"),
         "score": Field(Kind.NUMBER, "a grader's value", keyed=True),
+        "delta": Field(
+            Kind.NUMBER, "a difference", keyed=True, whole=True, keys=("exact", "judge")
+        ),
     },
     {"flagged": "it has a flag", "open": "it has not ended"},
 )
@@ -50,6 +53,9 @@ def compare(field: str, sign: str, value: object, key: str | None = None) -> Com
         ("cost > 20k", compare("cost", ">", 20_000.0)),
         ("score.task_done < 0.8", compare("score", "<", 0.8, "task_done")),
         ("score.a.b >= 80%", compare("score", ">=", 0.8, "a.b")),
+        ("score.'my grader' < 1", compare("score", "<", 1.0, "my grader")),
+        ("delta < 0", compare("delta", "<", 0.0)),
+        ("delta.exact < 0", compare("delta", "<", 0.0, "exact")),
         ("repo ~ api", compare("repo", "~", "api")),
         ("repo !~ 'my repo'", compare("repo", "!~", "my repo")),
         ("cost = none", compare("cost", "=", None)),
@@ -94,6 +100,8 @@ def test_what_a_filter_means(text: str, expected: Expression) -> None:
         ("started > yesterday", "'yesterday' is no moment", 11),
         ("resumed = maybe", "neither yes nor no", 11),
         ("score > 1", "say which score: score.NAME", 1),
+        ("delta.exakt > 1", "no delta 'exakt'", 1),
+        ("delta. > 1", "say which delta: delta.NAME", 1),
         ("(is:open", "a bracket is never closed", 1),
         ("is:open)", "')' is not expected here", 8),
         ("is:open or", "something is missing at the end", 11),

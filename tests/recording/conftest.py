@@ -20,6 +20,7 @@ from fairtrial.model.errors import StoreError
 from fairtrial.model.recorded_call import CallBody, CallQuery, RecordedCall
 from fairtrial.model.trial import TrialKey
 from fairtrial.ports import CallStore, Prices
+from fairtrial.query.expression import Expression
 from fairtrial.recording.answers import Refusal
 from fairtrial.recording.call_log import CallLog
 from fairtrial.recording.client_side import ClientConnection
@@ -49,7 +50,9 @@ class MemoryCalls(CallStore):
     def body(self, call_id: str) -> CallBody:
         return next(body for call, body in self.kept if call.id == call_id)
 
-    def newest(self, query: CallQuery) -> Sequence[RecordedCall]:
+    def newest(self, query: CallQuery, where: Expression | None = None) -> Sequence[RecordedCall]:
+        if where is not None:
+            raise NotImplementedError
         return [call for call, _ in reversed(self.kept)][: query.limit]
 
     def of_trial(self, experiment_id: str, key: TrialKey) -> Sequence[RecordedCall]:

@@ -7,6 +7,7 @@ from sqlalchemy import Connection, event
 
 from fairtrial.ports import RowQuery
 from fairtrial.store import reading
+from fairtrial.store.blobs import Blobs
 from fairtrial.store.database import Database
 from fairtrial.store.tables import metadata
 
@@ -44,9 +45,10 @@ def test_rows_and_their_number_come_from_an_index(
             plans.append(str(driver.fetchone()))
 
     event.listen(database.engine, "before_cursor_execute", explain)
-    reading.rows(database, 1, query)
+    blobs = Blobs(database.path.parent)
+    reading.rows(database, blobs, 1, query)
     if query.only:
-        reading.n_rows(database, 1, query)
+        reading.n_rows(database, blobs, 1, query)
     assert plans
     assert all(any(f"{index} (" in plan for index in indexes) for plan in plans), plans
     database.close()

@@ -6,12 +6,17 @@ import importlib
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.file_options import Document
+from fairtrial.app.filters import row_filter
 from fairtrial.app.reports.document import DocumentReport, document
 from fairtrial.app.requests.exp_export import Request
 from fairtrial.app.stored_cases import stored_cases
 from fairtrial.interchange.experiment_exports.export import ExperimentExport
 from fairtrial.model.errors import UsageError
+from fairtrial.ports import TrialFilter
 from fairtrial.stats.proportion import pass_rate
+
+_OF_TRIALS = ("jsonl", "csv")
+"""Formats that hold trials and nothing else."""
 
 
 def exp_export(bench: Bench, request: Request) -> DocumentReport:
@@ -19,9 +24,18 @@ def exp_export(bench: Bench, request: Request) -> DocumentReport:
 
     Raises:
         NotFoundError: there is no such experiment.
-        UsageError: the file cannot be written, or two experiments cannot be told apart.
+        UsageError: the file cannot be written, two experiments cannot be told apart, or the
+            filter is not understood.
         StoreError: the store cannot be read.
     """
+    if request.where is not None and (
+        request.candidate is not None or request.to not in _OF_TRIALS
+    ):
+        raise UsageError(
+            "--where chooses trials of one experiment as jsonl or csv",
+            why="other documents sum all of it up",
+            fix="give --to jsonl, or leave --where out",
+        )
     if request.candidate is not None:
         return _comparison(bench, request, request.candidate)
     if request.marker is not None:
@@ -33,11 +47,14 @@ def exp_export(bench: Bench, request: Request) -> DocumentReport:
     store = bench.store.experiments
     state = store.find(request.experiment)
     experiment_id = state.experiment.id
+    chosen = TrialFilter()
+    if request.where is not None:
+        chosen = TrialFilter(rows=row_filter(bench, state, request.where))
     export = ExperimentExport(
         state=state,
         graders=store.grader_totals(experiment_id),
         rate=pass_rate(store.outcome_counts(experiment_id)),
-        trials=lambda: store.trials(experiment_id),
+        trials=lambda: store.trials(experiment_id, chosen),
         cases=lambda keys: stored_cases(bench, state.experiment, keys.__contains__),
     )
     # Each format is a module of its own, and only this one is needed.

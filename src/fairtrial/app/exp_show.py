@@ -25,19 +25,28 @@ from fairtrial.ports import TrialFilter
 
 if TYPE_CHECKING:
     from fairtrial.app.reports.metrics import MetricsReport
+    from fairtrial.app.reports.rows import RowsReport
 
 
 def exp_show(
     bench: Bench, request: Request
-) -> ExperimentReport | CaseReport | MetricsReport | AccompaniedReport:
-    """Return an experiment's summary, or with `case` every trial of that case.
+) -> ExperimentReport | CaseReport | RowsReport | MetricsReport | AccompaniedReport:
+    """Return an experiment's summary; with `case` every trial of that case, or rows with `where`.
 
     Raises:
         NotFoundError: there is no such experiment or case.
-        UsageError: the picture cannot be written.
+        UsageError: the picture cannot be written, or the filter is not understood.
     """
     store = bench.store.experiments
     state = store.find(request.experiment)
+    if request.rows.where is not None:
+        if request.case is not None or request.picture.plot is not None:
+            raise UsageError("--where lists rows, without --case and --plot", fix="leave it out")
+        from fairtrial.app.showing_rows import shown_rows  # noqa: PLC0415  # rarely asked
+
+        return shown_rows(bench, state, request.rows.where, request.rows)
+    if request.rows.after is not None:
+        raise UsageError("--after has no effect without --where", fix="give the filter too")
     if request.case is None:
         return _summary(bench, state, request)
     if request.picture.plot is not None:

@@ -48,11 +48,13 @@ def arms_on_dataset(bench: Bench, dataset: str) -> list[ChosenArm]:
     ]
 
 
-def _all(bench: Bench, **where: str) -> Sequence[ExperimentState]:
+def _all(
+    bench: Bench, *, dataset: str | None = None, series: str | None = None
+) -> Sequence[ExperimentState]:
     found: list[ExperimentState] = []
     before: str | None = None
     while len(found) < MOST_ROUNDS:
-        page = bench.store.experiments.newest(_PAGE, before, **where)
+        page = bench.store.experiments.newest(_PAGE, before, dataset, series)
         found += [state for state in page if not state.experiment.measured]
         if len(page) < _PAGE:
             break

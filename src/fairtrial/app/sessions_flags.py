@@ -5,6 +5,7 @@ from __future__ import annotations
 from fairtrial.app.bench import Bench
 from fairtrial.app.reports.session_sums import FlagRulesReport, RuleLine, SessionFlagsReport
 from fairtrial.app.requests.sessions_flags import Request
+from fairtrial.app.session_filters import session_query
 from fairtrial.app.session_syncing import MUTED, muted_flags, syncer
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.events import FilesRead
@@ -18,20 +19,23 @@ def sessions_flags(bench: Bench, request: Request) -> FlagRulesReport | SessionF
 
     Raises:
         NotFoundError: there is no such session, or no such rule.
-        UsageError: a session is named together with what concerns all of them.
+        UsageError: a session is named together with what concerns all of them, or the filter is
+            not understood.
         StoreError: the store cannot be read or written.
     """
     if request.session is not None:
-        if request.mute or request.unmute or request.again:
+        if request.mute or request.unmute or request.again or request.where is not None:
             raise UsageError(
-                "--mute, --unmute and --again concern all sessions", fix="leave the session out"
+                "--where, --mute, --unmute and --again concern many sessions",
+                fix="leave the session out",
             )
         return _of_session(bench, request.session)
+    query = session_query(bench, request.where)
     troubles: list[str] = []
     rules = {rule.name: rule for rule in flag_rules((), troubles.append)}
     _mute(bench, request, list(rules))
     checked = _again(bench, troubles) if request.again else None
-    counts = bench.store.sessions.flag_counts()
+    counts = bench.store.sessions.flag_counts(query)
     muted = muted_flags(bench)
     lines = [
         RuleLine(

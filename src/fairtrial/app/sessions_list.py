@@ -22,5 +22,6 @@ def sessions_list(bench: Bench, request: Request) -> SessionsReport:
     return SessionsReport(
         found[: request.limit],
         more=len(found) > request.limit,
-        filtered=request.where is not None or request.since is not None,
+        where=request.where,
+        since=request.since,
     )

@@ -11,6 +11,7 @@ from fairtrial.model.json import Json
 from fairtrial.model.recorded_call import CallBody, CallQuery, KeptAnswer, RecordedCall
 from fairtrial.model.task import Tokens
 from fairtrial.model.trial import TrialKey
+from fairtrial.query.expression import Expression
 
 
 class Provider(Protocol):
@@ -111,8 +112,8 @@ class CallStore(Protocol):
         """
         ...
 
-    def newest(self, query: CallQuery) -> Sequence[RecordedCall]:
-        """Return calls, newest first."""
+    def newest(self, query: CallQuery, where: Expression | None = None) -> Sequence[RecordedCall]:
+        """Return calls, newest first; with `where`, only those that this filter fits."""
         ...
 
     def of_trial(self, experiment_id: str, key: TrialKey) -> Sequence[RecordedCall]:

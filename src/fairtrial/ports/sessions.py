@@ -346,8 +346,8 @@ class SessionStore(Protocol):
         """Return how many of some sessions have a flag of level warn."""
         ...
 
-    def flag_counts(self) -> Mapping[str, int]:
-        """Return how many sessions each flag is on, by its name."""
+    def flag_counts(self, query: SessionQuery = SessionQuery()) -> Mapping[str, int]:
+        """Return on how many of the sessions that a query fits each flag is, by its name."""
         ...
 
     def take_off(self, names: Sequence[str]) -> None:

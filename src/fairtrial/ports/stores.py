@@ -16,6 +16,7 @@ from fairtrial.model.json import Json
 from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Cause, Verdict
+from fairtrial.query.expression import Expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,19 @@ class DatasetStore(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class RowFilter:
+    """A checked filter of the rows of an experiment.
+
+    Attributes:
+        where: What it says.
+        baseline: The experiment and the arm that rows are held against; None when there is none.
+    """
+
+    where: Expression
+    baseline: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TrialFilter:
     """Which recorded trials to yield; None does not filter.
 
@@ -81,12 +95,14 @@ class TrialFilter:
         causes: Their cause is one of these; None among them stands for "judged by graders".
         arm: They ran in this arm.
         case_id: They ran this case.
+        rows: They are of rows that this fits.
     """
 
     verdicts: frozenset[Verdict] | None = None
     causes: frozenset[Cause | None] | None = None
     arm: str | None = None
     case_id: str | None = None
+    rows: RowFilter | None = None
 
 
 EVERY_ROW: Final = 2**31
@@ -103,6 +119,7 @@ class RowQuery:
         limit: How many at most.
         after: The key and arm of the last row of the page before, with order `key`.
         arm: Only rows of this arm.
+        where: Only rows that this fits.
     """
 
     only: str | None = None
@@ -110,6 +127,7 @@ class RowQuery:
     limit: int = 50
     after: tuple[str, str, str] | None = None
     arm: str | None = None
+    where: RowFilter | None = None
 
 
 class ExperimentStore(Protocol):
@@ -160,10 +178,12 @@ class ExperimentStore(Protocol):
         before: str | None = None,
         dataset: str | None = None,
         series: str | None = None,
+        where: Expression | None = None,
     ) -> Sequence[ExperimentState]:
         """Return the newest experiments, newest first; `before` is the last id of a page.
 
-        With `dataset`, only those on some version of it; with `series`, only its rounds.
+        With `dataset`, only those on some version of it; with `series`, only its rounds; with
+        `where`, only those that this filter fits.
         """
         ...
 

@@ -6,6 +6,7 @@ all      = not (["and"] not)*
 not      = "not" not | "(" any ")" | is | compare | text
 is       = "is:" WORD
 compare  = FIELD OPERATOR VALUE | FIELD ["not"] "in" "(" VALUE ("," VALUE)* ")"
+FIELD    = NAME | NAME "." PART | NAME "." QUOTED
 text     = a word or a quoted text that is searched for
 """
 
@@ -109,7 +110,7 @@ class _Parser:
             self._depth -= 1
 
     def _primary(self) -> Expression:
-        token = self._take()
+        token = self._named()
         if token.sort is Sort.OPEN:
             found = self._any()
             if not self._sees(Sort.CLOSE):
@@ -148,14 +149,36 @@ class _Parser:
         if token.text in fields and not fields[token.text].keyed:
             return token.text, None, fields[token.text]
         if name in fields and fields[name].keyed:
-            if not dot or not key:
-                raise self._wrong(f"say which {name}: {name}.NAME", token)
-            return name, key, fields[name]
+            return name, self._key(token, name, key if dot else None), fields[name]
         raise self._wrong(
             f"{self._vocabulary.of} have no field {token.text!r}",
             token,
             _nearest(token.text, fields, ""),
         )
+
+    def _key(self, token: Token, name: str, key: str | None) -> str | None:
+        field = self._vocabulary.fields[name]
+        if key is None and field.whole:
+            return None
+        known = field.keys
+        if not key:
+            fix = f"known: {', '.join(known)}" if known else None
+            raise self._wrong(f"say which {name}: {name}.NAME", token, fix)
+        if known and key not in known:
+            what = f"{self._vocabulary.of} have no {name} {key!r}"
+            raise self._wrong(what, token, _nearest(key, known, f"{name}."))
+        return key
+
+    def _named(self) -> Token:
+        """Take a word; a part of a field may be quoted: `score."my grader"`."""
+        token = self._take()
+        if token.sort is not Sort.WORD or not token.text.endswith("."):
+            return token
+        following = self._next
+        if following.sort is Sort.QUOTED and following.start == token.end:
+            self._at += 1
+            return Token(Sort.WORD, token.text + following.text, token.start, following.end)
+        return token
 
     def _compare(self, token: Token) -> Expression:
         name, key, field = self._field(token)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 
@@ -26,14 +26,19 @@ class Field:
     Attributes:
         kind: What values it has.
         doc: One line of help.
-        words: The values that a `WORD` can have, for errors and completion; empty is any.
+        words: The values that a `WORD` can have, for errors and completion; empty is any. Those
+            of a `TEXT` are only suggested.
         keyed: It has parts, chosen after a dot: `score.exact`.
+        whole: It has parts, and means something without one too.
+        keys: The names of its parts; empty is any.
     """
 
     kind: Kind
     doc: str
     words: tuple[str, ...] = ()
     keyed: bool = False
+    whole: bool = False
+    keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,3 +54,13 @@ class Vocabulary:
     of: str
     fields: Mapping[str, Field]
     properties: Mapping[str, str] = field(default_factory=dict)
+
+    def with_keys(self, keys: Mapping[str, tuple[str, ...]]) -> Vocabulary:
+        """Return it with what is known of the parts of some fields."""
+        known = {name: replace(self.fields[name], keys=keys[name]) for name in keys}
+        return replace(self, fields={**self.fields, **known})
+
+    def with_words(self, words: Mapping[str, tuple[str, ...]]) -> Vocabulary:
+        """Return it with values that are suggested for some fields."""
+        known = {name: replace(self.fields[name], words=words[name]) for name in words}
+        return replace(self, fields={**self.fields, **known})

@@ -13,9 +13,11 @@ from fairtrial.model.errors import NotFoundError, StoreError
 from fairtrial.model.recorded_call import CallBody, CallOwner, CallQuery, RecordedCall
 from fairtrial.model.task import Tokens
 from fairtrial.model.trial import TrialKey
+from fairtrial.query.expression import Expression
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import from_json, from_micros, to_json, to_micros, to_text
 from fairtrial.store.database import Database
+from fairtrial.store.filtering import condition
 from fairtrial.store.finding import the_one, with_id_prefix, with_prefix
 from fairtrial.store.pieces import Pieces, cut, digests_of
 from fairtrial.store.tables import TOKEN_PARTS, call_piece, model_call, model_call_body
@@ -106,14 +108,18 @@ class SqlCallStore:
         sent, received = from_json(found.headers)
         return CallBody(_pairs(sent), request, _pairs(received), response)
 
-    def newest(self, query: CallQuery) -> Sequence[RecordedCall]:
-        """Return calls, newest first."""
+    def newest(self, query: CallQuery, where: Expression | None = None) -> Sequence[RecordedCall]:
+        """Return calls, newest first; with `where`, only those that this filter fits."""
         statement = (
             select(model_call)
             .where(*_wanted(query))
             .order_by(model_call.c.ref.desc())
             .limit(query.limit)
         )
+        if where is not None:
+            from fairtrial.store.call_filter import CALLS  # noqa: PLC0415  # rarely asked
+
+            statement = statement.where(condition(where, CALLS))
         with self._database.read() as connection:
             return [_call(found) for found in connection.execute(statement)]
 

@@ -20,10 +20,12 @@ from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import RowQuery, TrialFilter
+from fairtrial.query.expression import Expression
 from fairtrial.store import flips, grader_rows, pairing, reading
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import from_packed, to_json, to_micros, to_packed, to_text
 from fairtrial.store.database import Database
+from fairtrial.store.filtering import condition
 from fairtrial.store.finding import find_experiment
 from fairtrial.store.owner import Owner, this_process
 from fairtrial.store.recording import Recorder
@@ -156,6 +158,7 @@ class SqlExperimentStore:
         before: str | None = None,
         dataset: str | None = None,
         series: str | None = None,
+        where: Expression | None = None,
     ) -> Sequence[ExperimentState]:
         """Return the newest experiments, newest first; see `ExperimentStore`."""
         statement = STATE.order_by(experiment.c.ref.desc()).limit(limit)
@@ -165,6 +168,10 @@ class SqlExperimentStore:
             statement = statement.where(experiment.c.dataset == dataset)
         if before is not None:
             statement = statement.where(experiment.c.ref < before)
+        if where is not None:
+            from fairtrial.store.experiment_filter import EXPERIMENTS  # noqa: PLC0415  # rarely asked
+
+            statement = statement.where(condition(where, EXPERIMENTS))
         with self._database.read() as connection:
             return states(connection, statement)
 
@@ -243,7 +250,7 @@ class SqlExperimentStore:
         Raises:
             NotFoundError: there is no such experiment.
         """
-        return reading.rows(self._database, self._number(experiment_id), query)
+        return reading.rows(self._database, self._blobs, self._number(experiment_id), query)
 
     def n_rows(self, experiment_id: str, query: RowQuery) -> int:
         """Return how many rows a query has, whatever its limit and page.
@@ -251,7 +258,7 @@ class SqlExperimentStore:
         Raises:
             NotFoundError: there is no such experiment.
         """
-        return reading.n_rows(self._database, self._number(experiment_id), query)
+        return reading.n_rows(self._database, self._blobs, self._number(experiment_id), query)
 
     def paired_rows(self, a: tuple[str, str], b: tuple[str, str]) -> PairedRows:
         """Return the rows of two arms, joined by key; see `ExperimentStore`.

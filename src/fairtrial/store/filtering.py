@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, TypeAlias
 
-from sqlalchemy import Column, ColumnElement, and_, false, func, not_, or_
+from sqlalchemy import Column, ColumnElement, Select, and_, false, func, not_, or_
 
 from fairtrial.query.expression import (
     And,
@@ -86,6 +86,47 @@ def compared(column: ColumnElement[Any], how: Operator, value: Value) -> Conditi
         return found if how is Operator.CONTAINS else not_(func.coalesce(found, false()))
     met: Condition = _COMPARE[how](column, as_stored(value))
     return or_(met, column.is_(None)) if how is Operator.NOT_EQUAL else met
+
+
+def among(of_it: Select[Any], column: ColumnElement[Any], found: Compare) -> Condition:
+    """Return the condition that a comparison holds for one of several values.
+
+    The opposites, `!=` and `!~`, hold when it does for none; `none` is that there are none.
+
+    Args:
+        of_it: Selects the values of what is filtered.
+        column: The column of `of_it` that holds them.
+        found: The comparison.
+    """
+    if found.value is None:
+        has = of_it.exists()
+        return ~has if found.operator is Operator.EQUAL else has
+    how, negated = positive(found.operator)
+    has = of_it.where(compared(column, how, found.value)).exists()
+    return ~has if negated else has
+
+
+def positive(how: Operator) -> tuple[Operator, bool]:
+    """Return an operator without its negation, and whether it had one."""
+    opposites = {
+        Operator.NOT_EQUAL: Operator.EQUAL,
+        Operator.NOT_CONTAINS: Operator.CONTAINS,
+    }
+    return opposites.get(how, how), how in opposites
+
+
+def of_start(column: ColumnElement[Any]) -> Build:
+    """Return what compares an id or a hash, which is meant by its start too."""
+
+    def build(found: Compare) -> Condition:
+        how, negated = positive(found.operator)
+        if found.value is None or how is not Operator.EQUAL:
+            return compared(column, found.operator, found.value)
+        start = pattern(str(found.value))[1:]
+        has = func.coalesce(column.ilike(start, escape="\\"), false())
+        return ~has if negated else has
+
+    return build
 
 
 def pattern(text: str) -> str:

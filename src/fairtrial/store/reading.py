@@ -28,7 +28,7 @@ from fairtrial.model.score import Score
 from fairtrial.model.task import ProcessUsage
 from fairtrial.model.trial import Copied, Trial, TrialKey
 from fairtrial.model.verdict import Cause, Verdict
-from fairtrial.ports import RowQuery, TrialFilter
+from fairtrial.ports import RowFilter, RowQuery, TrialFilter
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import (
     attempt_of,
@@ -69,24 +69,45 @@ _HOLDS = {
 }
 
 
-def rows(database: Database, experiment: int, query: RowQuery) -> list[Row]:
+def rows(database: Database, blobs: Blobs, experiment: int, query: RowQuery) -> list[Row]:
     """Return the rows of an experiment that a query asks for."""
-    statement = select(trial_row).where(*_wanted(experiment, query))
+    with database.read() as connection:
+        statement = _rows(experiment, query, fitting(connection, blobs, experiment, query.where))
+        return [_row(found) for found in connection.execute(statement)]
+
+
+def _rows(experiment: int, query: RowQuery, where: Sequence[ColumnElement[bool]]) -> Select[Any]:
+    statement = select(trial_row).where(*_wanted(experiment, query), *where)
     if query.order == "slowest":
         count = trial_row.c.passed + trial_row.c.failed + trial_row.c.undecided
         statement = statement.where(_TIMED).order_by(desc(trial_row.c.duration_s / count))
     elif query.after is not None:
         statement = statement.where(_after(query.after))
-    statement = statement.order_by(*_KEY).limit(query.limit)
-    with database.read() as connection:
-        return [_row(found) for found in connection.execute(statement)]
+    return statement.order_by(*_KEY).limit(query.limit)
 
 
-def n_rows(database: Database, experiment: int, query: RowQuery) -> int:
+def n_rows(database: Database, blobs: Blobs, experiment: int, query: RowQuery) -> int:
     """Return how many rows a query has on all its pages."""
     statement = select(func.count()).select_from(trial_row).where(*_wanted(experiment, query))
     with database.read() as connection:
-        return connection.execute(statement).scalar_one()
+        where = fitting(connection, blobs, experiment, query.where)
+        return connection.execute(statement.where(*where)).scalar_one()
+
+
+def fitting(
+    connection: Connection, blobs: Blobs, experiment: int, rows: RowFilter | None
+) -> Sequence[ColumnElement[bool]]:
+    """Return the condition of a filter of rows, and make the connection ready for it.
+
+    Raises:
+        NotFoundError: there is no experiment that rows are held against.
+    """
+    if rows is None:
+        return ()
+    # Few commands filter rows.
+    from fairtrial.store.row_filter import row_condition  # noqa: PLC0415
+
+    return (row_condition(connection, blobs, experiment, rows),)
 
 
 def _wanted(experiment: int, query: RowQuery) -> Iterator[ColumnElement[bool] | TextClause]:
@@ -158,7 +179,8 @@ class TrialReader:
         after: tuple[Any, ...] | None = None
         while True:
             with self._database.read() as connection:
-                page = connection.execute(self._page(after)).all()
+                rows = fitting(connection, self._blobs, self._experiment, self._where.rows)
+                page = connection.execute(self._page(after).where(*rows)).all()
                 scores = self._scores(connection, page)
             yield page, scores
             if len(page) < _TRIALS_A_PAGE:

@@ -197,10 +197,17 @@ class SqlSessionStore:
         with self._database.read() as connection:
             return sum(ref in wanted for ref in connection.execute(statement).scalars())
 
-    def flag_counts(self) -> Mapping[str, int]:
-        """Return how many sessions each flag is on."""
+    def flag_counts(
+        self,
+        query: SessionQuery = SessionQuery(),  # noqa: B008  # it is immutable
+    ) -> Mapping[str, int]:
+        """Return on how many of the sessions that a query fits each flag is."""
         count = func.count(session_flag.c.session_id.distinct())
         statement = select(session_flag.c.name, count).group_by(session_flag.c.name)
+        if query != SessionQuery():
+            statement = _wanted(
+                statement.join(session, session.c.id == session_flag.c.session_id), query
+            )
         with self._database.read() as connection:
             return {name: int(found) for name, found in connection.execute(statement)}
 

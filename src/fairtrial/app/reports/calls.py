@@ -48,12 +48,14 @@ class CallsReport(Informing):
     Attributes:
         calls: Newest first.
         more: Whether there are older ones.
+        where: The filter that chose them, if one did.
     """
 
     schema: ClassVar[str] = "fairtrial.calls/1"
 
     calls: Sequence[RecordedCall]
     more: bool
+    where: str | None = None
 
     def json(self) -> dict[str, Json]:
         """Return the page; `next` is what `--before` takes for the one after it."""

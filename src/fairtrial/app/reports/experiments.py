@@ -21,6 +21,7 @@ class ExperimentsReport(Informing):
         states: Newest first.
         against: What each fixed and broke against its baseline.
         more: Whether there are older ones.
+        where: The filter that chose them, if one did.
     """
 
     schema: ClassVar[str] = "fairtrial.experiments/1"
@@ -28,6 +29,7 @@ class ExperimentsReport(Informing):
     states: Sequence[ExperimentState]
     against: Sequence[AgainstBaseline]
     more: bool
+    where: str | None = None
 
     def json(self) -> dict[str, Json]:
         """Return the page; `next` is what `--before` takes for the one after it."""

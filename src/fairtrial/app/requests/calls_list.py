@@ -12,8 +12,14 @@ from fairtrial.schema.fields import option
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """List recorded model calls, newest first."""
+    """List recorded model calls, newest first.
 
+    A filter compares fields, names properties or searches for text, joined by and, or, not and
+    brackets: `is:failed and model ~ haiku`, `cost > 0.1 or duration > 30`, `started > 1d`.
+    """
+
+    where: str | None = option(None, short="-w", metavar="FILTER")
+    """Only calls that this filter fits"""
     session: str | None = option(None, metavar="SESSION")
     """Only calls of this session: its id, or `latest`"""
     model: str | None = option(None, metavar="MODEL")
@@ -29,5 +35,6 @@ class Request:
 EXAMPLES = (
     "fairtrial calls list",
     "fairtrial calls list --session latest",
+    'fairtrial calls list --where "is:failed and started > 1d"',
     "fairtrial calls list --failed -n 100 --json",
 )

@@ -26,6 +26,9 @@ class Request:
     """Write the comparison of EXPERIMENT with this one"""
     output: Path | None = option(None, short="-o", metavar="FILE")
     """File to write (default: standard output)"""
+    where: str | None = option(None, short="-w", metavar="FILTER")
+    """Of one experiment as jsonl or csv: only trials of rows that this filter fits; see
+    `fairtrial exp show --where`"""
     marker: str | None = option(None, metavar="NAME")
     """Of a comparison with --to markdown: the name in the hidden first line by which a later
     comment replaces this one (default: CANDIDATE's name)"""
@@ -34,6 +37,7 @@ class Request:
 EXAMPLES = (
     "fairtrial exp export smoke --to junit -o report.xml",
     "fairtrial exp export smoke --to jsonl | head -1",
+    "fairtrial exp export smoke --to jsonl --where is:failed",
     "fairtrial exp export smoke --to html -o smoke.html",
     "fairtrial exp export base cand --to markdown -o comment.md",
 )

@@ -16,6 +16,8 @@ class Request:
 
     session: str | None = option(None, positional=True)
     """Session id, prefix, agent's own id, latest or latest#-N"""
+    where: str | None = option(None, short="-w", metavar="FILTER")
+    """Count only sessions that this filter fits; see `fairtrial sessions list`"""
     mute: tuple[str, ...] = option((), metavar="FLAG")
     """Do not flag sessions with this any more, and take it off all"""
     unmute: tuple[str, ...] = option((), metavar="FLAG")
@@ -27,5 +29,6 @@ class Request:
 EXAMPLES = (
     "fairtrial sessions flags",
     "fairtrial sessions flags latest",
+    'fairtrial sessions flags --where "repo = shop and ended > 30d"',
     "fairtrial sessions flags --mute churn",
 )

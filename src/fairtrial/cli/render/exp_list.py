@@ -10,6 +10,7 @@ from fairtrial.app.reports.experiments import ExperimentsReport
 from fairtrial.cli.render.lines import line, table
 from fairtrial.cli.render.words import flips, money, when
 from fairtrial.model.baseline import AgainstBaseline
+from fairtrial.model.command_line import option
 from fairtrial.model.experiment import ExperimentState, Status
 
 _AGAINST = ">Flips"
@@ -17,6 +18,9 @@ _AGAINST = ">Flips"
 
 def render(report: ExperimentsReport, console: Console) -> None:
     """Print a page of experiments."""
+    if not report.states and report.where is not None:
+        line(console, "No experiment fits the filter")
+        return
     if not report.states:
         line(console, "No experiment yet. Start with: fairtrial demo")
         return
@@ -37,7 +41,8 @@ def render(report: ExperimentsReport, console: Console) -> None:
     table(console, [columns[i] for i in kept], [[row[i] for i in kept] for row in rows])
     if report.more:
         last = report.states[-1].experiment.id
-        line(console, f"Older ones: fairtrial exp list --before {last}", "dim")
+        where = "" if report.where is None else f" {option('--where', report.where)}"
+        line(console, f"Older ones: fairtrial exp list{where} --before {last}", "dim")
 
 
 def _says_something(column: str, cells: Sequence[str]) -> bool:

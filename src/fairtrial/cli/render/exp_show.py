@@ -9,9 +9,11 @@ from rich.console import Console
 
 from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment import ExperimentReport
+from fairtrial.app.reports.rows import RowsReport
 from fairtrial.cli.render.experiment import render_experiment
 from fairtrial.cli.render.lines import block, line
 from fairtrial.cli.render.replay import followed
+from fairtrial.cli.render.rows import render as render_rows
 from fairtrial.cli.render.words import duration, money, number, quantity, reused, spent
 from fairtrial.model.case import Case
 from fairtrial.model.json import Json
@@ -25,10 +27,14 @@ LONGEST = 4_000
 """Characters of an input or output that are shown; `--json` has it whole."""
 
 
-def render(report: ExperimentReport | CaseReport | MetricsReport, console: Console) -> None:
-    """Print an experiment's summary, or one case and every trial of it."""
+def render(
+    report: ExperimentReport | CaseReport | RowsReport | MetricsReport, console: Console
+) -> None:
+    """Print an experiment's summary, one case and every trial of it, or rows."""
     if isinstance(report, ExperimentReport):
         render_experiment(report, console, asked=True)
+    elif isinstance(report, RowsReport):
+        render_rows(report, console)
     elif isinstance(report, CaseReport):
         for case in report.cases:
             _case(case, console)

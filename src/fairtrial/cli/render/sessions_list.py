@@ -8,6 +8,7 @@ from fairtrial.app.reports.sessions import SessionsReport
 from fairtrial.cli.render.lines import line, table
 from fairtrial.cli.render.sessions import ended, names, place, short_id, title
 from fairtrial.cli.render.words import money
+from fairtrial.model.command_line import option
 from fairtrial.ports.sessions import FlaggedSession
 
 _COLUMNS = ("Session", "Ended", "Agent", "Repo", "State", ">Cost", "Flags")
@@ -18,7 +19,8 @@ _SHORTEST_TITLE, _LONGEST_TITLE = 16, 60
 def render(report: SessionsReport, console: Console) -> None:
     """Print a page of sessions; what was asked gets the room that is left."""
     if not report.sessions:
-        hint = "no session fits" if report.filtered else "no session is captured"
+        filtered = report.where is not None or report.since is not None
+        hint = "no session fits" if filtered else "no session is captured"
         line(console, f"{hint.capitalize()}. Read new ones with: fairtrial sessions sync")
         return
     rows = [_row(found) for found in report.sessions]
@@ -29,8 +31,10 @@ def render(report: SessionsReport, console: Console) -> None:
     ]
     table(console, (*_COLUMNS, "Prompt"), titled)
     if report.more:
-        last = report.sessions[-1].session
-        line(console, f"Earlier ones: fairtrial sessions list --before {short_id(last)}", "dim")
+        given = {"--where": report.where, "--since": report.since}
+        options = [option(flag, value) for flag, value in given.items() if value is not None]
+        options.append(f"--before {short_id(report.sessions[-1].session)}")
+        line(console, f"Earlier ones: fairtrial sessions list {' '.join(options)}", "dim")
 
 
 def _row(found: FlaggedSession) -> tuple[str, ...]:
