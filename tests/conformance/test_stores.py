@@ -9,6 +9,7 @@ import pytest
 
 from fairtrial.ports import AnswerCache, CallStore, LogbookStore, SettingsStore, SweepStore
 from fairtrial.ports.sessions import SessionStore
+from fairtrial.ports.snapshots import SnapshotStore
 from fairtrial.store.opening import Store, open_store
 from fairtrial.testing.store.answers import AnswerCacheContract, Moment
 from fairtrial.testing.store.calls import CallStoreContract
@@ -18,6 +19,7 @@ from fairtrial.testing.store.facts import NOON
 from fairtrial.testing.store.pairing import PairedRowsContract
 from fairtrial.testing.store.sessions import SessionStoreContract
 from fairtrial.testing.store.settings import SettingsStoreContract
+from fairtrial.testing.store.snapshots import SnapshotStoreContract
 from fairtrial.testing.store.timelines import LogbookStoreContract, SweepStoreContract
 
 
@@ -82,3 +84,10 @@ class TestSqliteSessions(SessionStoreContract):
     def sessions(self, tmp_path: Path) -> Iterator[SessionStore]:
         with open_store(tmp_path, clock=lambda: NOON) as store:
             yield store.sessions
+
+
+class TestSqliteSnapshots(SnapshotStoreContract):
+    @pytest.fixture
+    def snapshots(self, tmp_path: Path) -> Iterator[SnapshotStore]:
+        with open_store(tmp_path) as store:
+            yield store.snapshots

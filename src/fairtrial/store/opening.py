@@ -38,6 +38,7 @@ from fairtrial.store.versioning import create, ensure_current
 if TYPE_CHECKING:
     from fairtrial.ports.keys import KeyStore
     from fairtrial.ports.sessions import SessionStore
+    from fairtrial.ports.snapshots import SnapshotStore
 
 BLOB_FOLDER = "blobs"
 # Apart from the blobs of datasets and trials, which are never removed.
@@ -83,6 +84,13 @@ class Store:
         from fairtrial.store.sessions import SqlSessionStore  # noqa: PLC0415
 
         return SqlSessionStore(self._database, self._clock)
+
+    @cached_property
+    def snapshots(self) -> SnapshotStore:
+        """What is known of snapshots of repositories."""
+        from fairtrial.store.snapshots import SqlSnapshotStore  # noqa: PLC0415  # as above
+
+        return SqlSnapshotStore(self._database)
 
     @cached_property
     def keys(self) -> KeyStore:

@@ -29,6 +29,7 @@ __all__ = [
     "session_file",
     "session_flag",
     "session_usage",
+    "snapshot",
 ]
 
 # What is filtered and sorted; the texts are in `session_body`.
@@ -141,4 +142,20 @@ session_flag = Table(
     PrimaryKeyConstraint("session_id", "position", name="session_flag_pk"),
     Index("session_flag_name", "name", "session_id"),
     sqlite_with_rowid=False,
+)
+
+# What repositories held at moments of sessions; a session may not be read yet, or never.
+snapshot = Table(
+    "snapshot",
+    metadata,
+    Column("id", ID, primary_key=True),
+    Column("ref", SORTED_TEXT, nullable=False),
+    Column("agent", SORTED_TEXT, nullable=False),
+    Column("native_id", SORTED_TEXT, nullable=False),
+    Column("moment", SORTED_TEXT, nullable=False),
+    Column("taken_at", BigInteger, nullable=False),
+    # A JSON object: all the rest.
+    Column("body", Text, nullable=False),
+    UniqueConstraint("ref", name="snapshot_ref"),
+    Index("snapshot_session", "native_id", "agent", "ref"),
 )
