@@ -7,7 +7,7 @@ import pytest
 from fairtrial.analysis.cases import paired_trials
 from fairtrial.analysis.paired import PairedComparison, paired
 from fairtrial.analysis.run_delta import RunDelta
-from fairtrial.analysis.sweep import adoption, start_won
+from fairtrial.analysis.sweep import adoption, no_race, start_won
 from fairtrial.model.decision import Decision, Outcome
 from fairtrial.model.errors import ExitCode
 from fairtrial.stats.trials import from_counts
@@ -70,3 +70,10 @@ def test_a_delta_without_an_interval_and_one_that_could_not_be_made() -> None:
         "vs before (exp_1): -10.0 points, 0 fixed, 1 broken of 10: luck may explain it"
     )
     assert "not compared: other graders" in RunDelta("e", "b", reason="other graders").sentence()
+
+
+def test_a_race_of_which_nothing_is_known_is_no_verdict() -> None:
+    found = no_race(("down", "gone"))
+    assert (found.outcome, found.exit_code) == (Outcome.NO_VERDICT, ExitCode.NO_VERDICT)
+    assert found.reasons == ("no race case has a verdict of down, gone: nothing was raced",)
+    assert found.evidence["without_verdict"] == ["down", "gone"]

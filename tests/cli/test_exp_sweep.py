@@ -144,6 +144,44 @@ class TestTheWholeSweep:
         assert told["optimism"] > 0
 
 
+DOWN = json.dumps({"kind": "http", "url": "http://127.0.0.1:1/"})
+CRASH = json.dumps({"kind": "command", "command": "exit 3"})
+OTHER_CRASH = json.dumps({"kind": "command", "command": "exit 4"})
+LIMITS = ("--retries", "0", "--stop-after-infra", "0")
+
+
+class TestWithoutVerdicts:
+    @pytest.mark.parametrize(
+        ("words", "unmeasured"),
+        [
+            ((f"base={task(5)}", f"down={DOWN}"), ["down"]),
+            ((f"base={CRASH}", f"crash={OTHER_CRASH}"), ["base", "crash"]),
+            ((f"base={task(5)}", f"best={task(9)}", "-g", CRASH.replace("3", "2")), None),
+        ],
+    )
+    def test_a_start_that_raced_against_nobody_did_not_win(
+        self, sweep: Command, words: tuple[str, ...], unmeasured: list[str] | None
+    ) -> None:
+        given = (*words, "-d", "bugs", *(() if "-g" in words else EXACT), *LIMITS)
+        done = sweep(*given)
+        assert done.code == ExitCode.NO_VERDICT, done.out
+        assert "No verdict on any of them: no race case has a verdict" in done.out
+        assert "nothing was raced" in done.out
+        evidence = sweep(*given, "--json").json["decision"]["evidence"]
+        assert evidence["without_verdict"] == (unmeasured or ["base", "best"])
+
+    def test_one_that_lacks_verdicts_is_told_and_the_others_race_on(self, sweep: Command) -> None:
+        done = sweep(f"base={task(5)}", f"down={DOWN}", f"best={task(9)}", *LIMITS, "--json")
+        assert done.code == 0, done.out
+        first = done.json["race"]["rounds"][0]
+        assert (first["rates"]["down"], first["decided"]["down"]) == (None, 0)
+        assert first["decided"]["base"] == first["cases"]
+        kept = sweep(f"base={task(9)}", f"down={DOWN}", f"worse={task(2)}", *LIMITS)
+        assert kept.code == ExitCode.NEGATIVE
+        assert f"down has no verdict on {first['cases']} of its {first['cases']} cases" in kept.out
+        assert "Keep base" in kept.out
+
+
 class TestGuards:
     def test_a_guard_that_keeps_what_was_solved_lets_the_winner_pass(self, sweep: Command) -> None:
         done = sweep(*CONFIGURATIONS, "--guard", "faq")
@@ -194,6 +232,11 @@ class TestGuards:
         ((*CONFIGURATIONS, "--guard-tau", "0.2"), "no effect without --guard"),
         ((*CONFIGURATIONS, "-d", "faq", *EXACT, "--split", "x"), "faq@1 has no splits"),
         (("a=x.txt", CONFIGURATIONS[0]), "neither JSON nor a file"),
+        ((*CONFIGURATIONS, "--split", ""), "no case in the split ''"),
+        ((*CONFIGURATIONS, "--held-out", ""), "no case in the split ''"),
+        ((*CONFIGURATIONS, "--guard", "bugs"), "it cannot guard itself"),
+        ((*CONFIGURATIONS, "--guard", "bugs@1"), "it cannot guard itself"),
+        ((f"{'x' * 201}={task(5)}", CONFIGURATIONS[2]), "200 characters at most"),
     ],
 )
 def test_what_cannot_be_raced_is_refused(
@@ -288,6 +331,26 @@ class TestGoingOn:
         words = (*CONFIGURATIONS, "-d", "bugs", *EXACT, "--resume", "--json")
         assert sweep(*words).code == ExitCode.NOT_FOUND
         del fairtrial
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("--seed", "99"),
+            ("--budget", "20"),
+            ("--guard", "faq"),
+            ("--trials", "2"),
+            ("--split", "test"),
+            ("--held-out", "train"),
+            ("--guard-tau", "0.5"),
+            ("--name", "other"),
+        ],
+    )
+    def test_a_resume_refuses_what_it_would_ignore(
+        self, sweep: Command, words: tuple[str, ...]
+    ) -> None:
+        done = sweep("--resume", *words)
+        assert done.code == ExitCode.USAGE
+        assert f"{words[0]} cannot change what is resumed" in done.err
 
     def test_one_that_is_over_is_told_again(self, sweep: Command) -> None:
         whole = sweep(*CONFIGURATIONS, "--guard", "faq", "--json").json

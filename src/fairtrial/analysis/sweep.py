@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fairtrial.analysis.paired import PairedComparison
@@ -71,6 +71,21 @@ def _held_out(found: PairedComparison) -> str:
         Direction.WORSE: f"it loses to the start{points} on held-out cases",
         Direction.INCONCLUSIVE: "on held-out cases luck may explain how it differs from the start",
     }[found.verdict]
+
+
+def no_race(configurations: Sequence[str]) -> Decision:
+    """Return the decision about a race in which too few configurations were measured.
+
+    Args:
+        configurations: Those without a verdict on any race case.
+    """
+    names = ", ".join(configurations)
+    return Decision(
+        Outcome.NO_VERDICT,
+        (f"no race case has a verdict of {names}: nothing was raced",),
+        {"held_out": None, "guards": {}, "without_verdict": list(configurations)},
+        ("see why, and mend it: fairtrial exp show; then start the sweep again",),
+    )
 
 
 def start_won(start: str) -> Decision:

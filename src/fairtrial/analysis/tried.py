@@ -18,10 +18,11 @@ class Tried:
         dataset: Its name; its versions count together.
         configurations: Distinct tasks that ran on it.
         optimism: How much the best of them would look better than it is, were all equally good;
-            None when nothing is known of the noise.
+            None when nothing was chosen yet, or nothing is known of the noise.
         se: Standard error of one configuration's pass rate.
         basis: Where it comes from: `noise floor` or `spread`; None without it.
         method: How the optimism was computed.
+        reason: Why there is no optimism; None when there is one.
     """
 
     dataset: str
@@ -30,6 +31,7 @@ class Tried:
     se: float | None = None
     basis: str | None = None
     method: str | None = None
+    reason: str | None = None
 
     def sentence(self) -> str:
         """Return the ledger in words."""
@@ -37,7 +39,10 @@ class Tried:
             return f"One configuration was tried on {self.dataset}: nothing was chosen yet."
         counted = f"{self.configurations:,} configurations were tried on {self.dataset}"
         if self.optimism is None:
-            return f"{counted}: the best of them is flattered by the choice."
+            return (
+                f"{counted}: the best of them is flattered by the choice; by how much is not "
+                f"known: {self.reason}."
+            )
         measured = {
             "noise floor": "by the noise that exp aa measured",
             "spread": "at most, as if every case were drawn anew",
@@ -74,14 +79,17 @@ def tried(
         rate: The pass rate of one of them; None when nothing was decided.
     """
     cases, trials = size
-    if configurations < 2 or cases < 1:
-        return Tried(dataset, configurations)
+    if configurations < 2:
+        return Tried(dataset, configurations, reason="nothing was chosen yet")
+    if cases < 1 or (rate is None and floor is None):
+        return Tried(dataset, configurations, reason="no case has a verdict")
     if floor is not None:
         # The luck of a difference is that of two runs.
         se, basis = floor.luck_at(cases, trials).sd / math.sqrt(2.0), "noise floor"
-    elif rate is not None:
+    elif rate is not None and 0.0 < rate < 1.0:
         se, basis = math.sqrt(rate * (1.0 - rate) / cases), "spread"
     else:
-        return Tried(dataset, configurations)
+        why = f"{'all' if rate else 'none'} of its cases passed, which shows no spread"
+        return Tried(dataset, configurations, reason=why)
     found = best_of(configurations, se)
     return Tried(dataset, configurations, found.estimate, se, basis, found.method)

@@ -7,18 +7,20 @@ from dataclasses import replace
 from fairtrial.analysis.comparing.guarding import guard
 from fairtrial.analysis.gate.ship import ShipRules
 from fairtrial.analysis.paired import paired
-from fairtrial.analysis.sweep import adoption, start_won
+from fairtrial.analysis.sweep import adoption, no_race, start_won
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm
 from fairtrial.app.design_readings import kept_reading
 from fairtrial.app.exp_compare import compared
 from fairtrial.app.ledger import tried_by
 from fairtrial.app.platform_faults import caused_by_platform
+from fairtrial.app.reports.experiment import judged
 from fairtrial.app.reports.sweep import Guarded, SweepReport
 from fairtrial.app.requests.exp_compare import Gate
 from fairtrial.app.requests.exp_compare import Request as CompareRequest
 from fairtrial.app.requests.exp_run import NEWEST
 from fairtrial.app.requests.exp_sweep import Request
+from fairtrial.app.resuming import refuse_ignored
 from fairtrial.app.sweep_phases import Phases
 from fairtrial.app.sweep_plan import (
     Phase,
@@ -29,9 +31,11 @@ from fairtrial.app.sweep_plan import (
     with_limits,
 )
 from fairtrial.model.decision import Outcome
+from fairtrial.model.design import DesignReading
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.experiment import ExperimentState, Status
 from fairtrial.model.sweep import Sweep
+from fairtrial.schema.fields import options_of
 
 
 def exp_sweep(bench: Bench, request: Request) -> SweepReport:
@@ -56,9 +60,20 @@ def exp_sweep(bench: Bench, request: Request) -> SweepReport:
         raise NotFoundError(f"what the race {race.experiment.id} came to is not on record")
     report = replace(report, race=reading)
     winner, start = str(reading.facts["winner"]), plan.arms[0].name
+    unmeasured = _unmeasured(race, reading)
+    if winner == start and len(unmeasured) >= len(plan.arms) - 1:
+        return _over(bench, replace(report, decision=no_race(unmeasured)))
     if winner == start:
         return _over(bench, replace(report, decision=start_won(start)))
     return _after_the_race(phases, report, winner)
+
+
+def _unmeasured(race: ExperimentState, reading: DesignReading) -> tuple[str, ...]:
+    """Return the configurations of which the race says nothing."""
+    if not judged(race):
+        return race.experiment.arms
+    last = {name: rate for one in reading.facts["rounds"] for name, rate in one["rates"].items()}
+    return tuple(name for name in race.experiment.arms if last[name] is None)
 
 
 def _after_the_race(phases: Phases, report: SweepReport, winner: str) -> SweepReport:
@@ -127,6 +142,8 @@ def _new(bench: Bench, request: Request) -> Sweep:
 
 def _to_resume(bench: Bench, request: Request) -> Sweep:
     described = bool(request.configs or request.dataset or request.graders)
+    if not described:
+        refuse_ignored(request, options_of(Request), "configurations, dataset, graders and budget")
     wanted = _new(bench, request) if described else None
     identity = None if wanted is None else wanted.identity
     if request.resume == NEWEST:

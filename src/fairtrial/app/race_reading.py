@@ -20,6 +20,7 @@ def race_reading(design: Halving, _outcomes: Outcomes) -> DesignReading:
             "round": number,
             "cases": standing.cases,
             "rates": dict(standing.rates),
+            "decided": dict(standing.decided),
             "kept": list(standing.kept),
         }
         for number, standing in enumerate(design.standings, start=1)

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from operator import attrgetter
 from pathlib import Path
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.edited_graders import refuse_edited_graders
-from fairtrial.app.matrix_options import Matrix
 from fairtrial.app.planning import base_dir, plan_of, plan_of_stored
-from fairtrial.app.recording_options import Recording
 from fairtrial.app.reports.status import regrade_command
-from fairtrial.app.requests.exp_run import NEWEST, Design, Request, Setup
+from fairtrial.app.requests.exp_run import NEWEST, Request
 from fairtrial.engine.plan import Plan
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.experiment import ExperimentState, Status
@@ -21,6 +19,10 @@ from fairtrial.model.trial import TrialKey
 from fairtrial.model.verdict import Cause
 from fairtrial.schema.fields import Option, options_of
 
+_OF_A_RESUME = frozenset(
+    ("resume", "limits", "max_cost", "caching", "session", "retry_errors", "dry_run", "spec")
+)
+"""Options that a resume heeds, and what describes it."""
 UNDECIDED_CAUSES = frozenset({Cause.INFRA, Cause.UNDECIDABLE, Cause.INTERNAL})
 """What a resume runs again: these trials say nothing about the arm."""
 
@@ -51,7 +53,7 @@ def intent_of(bench: Bench, request: Request, arms: Sequence[str]) -> Intent:
         return Intent(plan_of(bench, request, arms), base_dir(bench, request), None, frozenset())
     described = any((request.dataset, request.task, request.design.arms))
     if not described:
-        _refuse_ignored(request)
+        refuse_ignored(request, options_of(Request), "cases, task, graders and trials")
     plan = plan_of(bench, request, arms) if described else None
     state = _to_resume(bench, request.resume, plan)
     experiment = state.experiment
@@ -72,29 +74,29 @@ def intent_of(bench: Bench, request: Request, arms: Sequence[str]) -> Intent:
     )
 
 
-def _refuse_ignored(request: Request) -> None:
-    """Refuse what a resume takes from the store: it would look as if it counted."""
+def refuse_ignored(request: object, options: Iterable[Option], kept: str) -> None:
+    """Refuse what a resume takes from the store: it would look as if it counted.
+
+    Args:
+        request: The request.
+        options: Its options.
+        kept: What a resume runs as before, in words.
+
+    Raises:
+        UsageError: there is some.
+    """
     ignored = [
         option.flag
-        for option in (*options_of(Setup), *_groups())
-        if option.path[0] not in ("limits", "resume")
+        for option in options
+        if option.path[0] not in _OF_A_RESUME
         and attrgetter(".".join(option.path))(request) != option.default
     ]
     if ignored:
         raise UsageError(
             f"{', '.join(ignored)} cannot change what is resumed",
-            why="a resume runs the same cases, task, graders and trials as before",
-            fix="leave it out, or start a new experiment without --resume",
+            why=f"a resume runs the same {kept} as before",
+            fix="leave it out, or start anew without --resume",
         )
-
-
-def _groups() -> list[Option]:
-    kinds = {"design": Design, "matrix": Matrix, "recording": Recording}
-    return [option for name, kind in kinds.items() for option in _of(name, kind)]
-
-
-def _of(group: str, kind: type) -> list[Option]:
-    return [replace(option, path=(group, *option.path)) for option in options_of(kind)]
 
 
 def _to_resume(bench: Bench, ref: str, plan: Plan | None) -> ExperimentState:

@@ -284,7 +284,8 @@ def _parts(
         held = select(outlines, Criteria(sample=HELD_OUT_SHARE, sample_seed=seed))
         words = (f"{100 - 100 * HELD_OUT_SHARE:.0f} % of the cases", "the other 30 %")
     else:
-        first, second = request.split or TRAIN, request.held_out or TEST
+        first = TRAIN if request.split is None else request.split
+        second = TEST if request.held_out is None else request.held_out
         if first == second:
             raise UsageError(
                 f"the race and the comparison after it both run on {first!r}",
@@ -302,7 +303,7 @@ def _parts(
         words = (f"split {first}", f"split {second}")
     out = {case.id for case in held}
     # A condition of a held-out case in another split is that case all the same.
-    within = Criteria(split=request.split or TRAIN) if names else Criteria()
+    within = Criteria(split=first) if names else Criteria()
     raced = tuple(case for case in select(outlines, within) if case.id not in out)
     if not raced or not held:
         what = "race on" if not raced else "hold out"
@@ -343,6 +344,14 @@ def _guards(bench: Bench, request: Request, raced: DatasetVersion) -> list[str]:
                     found.setdefault(name, bench.store.datasets.version(name).ref)
         else:
             version = bench.store.datasets.version(word)
+            if version.ref == raced.ref:
+                raise UsageError(
+                    f"the race runs on {version.ref}: it cannot guard itself",
+                    where="--guard",
+                    why="a guard is a suite that had no part in the choice",
+                    fix="leave it out: cases of it are held out, and the ship gate counts what "
+                    "breaks there",
+                )
             found[version.dataset] = version.ref
     return list(found.values())
 

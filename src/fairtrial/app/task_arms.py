@@ -19,6 +19,7 @@ from fairtrial.model.json import Json, content_hash
 from fairtrial.model.task import TaskSpec
 from fairtrial.tasks.registry import task_spec
 
+_LONGEST_NAME = 200
 _HOW = "give two: --arm base=base.json --arm cand=cand.json"
 
 
@@ -125,9 +126,9 @@ def given_arm(name: str, value: Json, folder: Path, where: str) -> GivenArm:
         UsageError: the name is none, or the text is neither JSON nor a file of a known kind.
         NotFoundError: the file does not exist.
     """
-    if not name.strip() or not name.isprintable() or ":" in name:
-        fix = "a name is one printable line without ':'"
-        raise UsageError(f"{name!r} is no name of an arm", where=where, fix=fix)
+    if not name.strip() or not name.isprintable() or ":" in name or len(name) > _LONGEST_NAME:
+        fix = f"a name is one printable line without ':', of {_LONGEST_NAME} characters at most"
+        raise UsageError(f"{name[:_LONGEST_NAME]!r} is no name of an arm", where=where, fix=fix)
     if not isinstance(value, str):
         return GivenArm(name, value, folder, where)
     if value.startswith("{"):

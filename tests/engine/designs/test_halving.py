@@ -51,6 +51,7 @@ def test_an_arm_without_a_verdict_comes_last() -> None:
     play(design, lambda s: Verdict.UNDECIDED if s.arm == "start" else passed(s.arm == "same"))
     assert design.winner == "same"
     assert design.standings[0].rates["start"] is None
+    assert design.standings[0].decided == {"start": 0, "worse": 12, "best": 12, "same": 12}
 
 
 def test_there_is_no_winner_before_the_last_round() -> None:

@@ -90,6 +90,8 @@ def _end(report: SweepReport, console: Console) -> None:
         return
     word, style = _WORDS.get(decision.outcome, ("Keep", "bold"))
     who = report.start if decision.outcome is Outcome.HOLD else report.winner
+    if decision.outcome is Outcome.NO_VERDICT and report.held_out is None:
+        who = "any of them"
     line(console, f"{word} {who}: {decision.reasons[0]}", style)
     for reason in decision.reasons[1:]:
         line(console, f"  {reason}")

@@ -9,8 +9,13 @@ from rich.console import Console
 from fairtrial.cli.render.lines import line, table
 from fairtrial.cli.render.words import counted, percent
 from fairtrial.model.json import Json
+from fairtrial.model.wording import excerpt
 
 BAR = 12
+LONGEST = 40
+"""Characters of a configuration's name: rounds are to stand beside it."""
+MISSING = 0.05
+"""Share of cases without a verdict from which on it is told."""
 
 
 def render_race(facts: Mapping[str, Json], console: Console) -> None:
@@ -23,11 +28,26 @@ def render_race(facts: Mapping[str, Json], console: Console) -> None:
         (_name(name, facts), *(_cell(one, name) for one in rounds)) for name in _by_place(rounds)
     ]
     table(console, ("Configuration", *heads), rows)
+    _unmeasured(rounds, console)
     line(console, "Rates in a race are flattered by the choice; none of them is an effect.", "dim")
 
 
 def _name(name: str, facts: Mapping[str, Json]) -> str:
-    return f"{name} (start)" if name == facts["start"] != "start" else name
+    shown = excerpt(name, LONGEST)
+    return f"{shown} (start)" if name == facts["start"] != "start" else shown
+
+
+def _unmeasured(rounds: Sequence[Mapping[str, Json]], console: Console) -> None:
+    """Tell which configurations lack verdicts: they were raced on fewer cases than the others."""
+    lacking: dict[str, tuple[int, int]] = {}
+    for one in rounds:
+        # A race on record from before has no counts.
+        for name, decided in one.get("decided", {}).items():
+            lacking[name] = (one["cases"] - decided, one["cases"])
+    for name, (missing, cases) in lacking.items():
+        if missing > MISSING * cases:
+            text = f"{excerpt(name, LONGEST)} has no verdict on {missing:,} of its {cases:,} cases"
+            line(console, f"{text}: see why before you trust this race", "yellow")
 
 
 def _by_place(rounds: Sequence[Mapping[str, Json]]) -> Sequence[str]:

@@ -21,11 +21,13 @@ class Standing:
     Attributes:
         cases: Race cases that each arm of the round has run so far.
         rates: Pass rate over them of each arm that was in the round; None without a verdict.
+        decided: How many of the cases have a verdict, of each of these arms.
         kept: The arms that stay.
     """
 
     cases: int
     rates: dict[str, float | None]
+    decided: dict[str, int]
     kept: tuple[str, ...]
 
 
@@ -65,16 +67,19 @@ class Halving:
     def _round(
         self, outcomes: Outcomes, arms: tuple[Arm, ...], seen: Sequence[CaseOutline]
     ) -> tuple[Arm, ...]:
-        rates = {arm.name: self._rate(outcomes, arm.name, seen) for arm in arms}
+        shares = {arm.name: self._shares(outcomes, arm.name, seen) for arm in arms}
+        rates = {
+            name: math.fsum(each) / len(each) if each else None for name, each in shares.items()
+        }
+        decided = {name: len(each) for name, each in shares.items()}
         # -1 is below every rate: an arm without any verdict comes last.
         places = survivors([-1.0 if rate is None else rate for rate in rates.values()])
         kept = tuple(arms[place] for place in places)
-        self.standings.append(Standing(len(seen), rates, tuple(arm.name for arm in kept)))
+        self.standings.append(Standing(len(seen), rates, decided, tuple(arm.name for arm in kept)))
         return kept
 
-    def _rate(self, outcomes: Outcomes, arm: str, seen: Sequence[CaseOutline]) -> float | None:
-        """Return the mean over cases of the share of trials that passed."""
+    def _shares(self, outcomes: Outcomes, arm: str, seen: Sequence[CaseOutline]) -> list[float]:
+        """Return the share of trials that passed, of each case with a verdict."""
         trials = range(1, self.plan.trials + 1)
         counts = [passed_and_decided(verdicts(outcomes, case, arm, trials)) for case in seen]
-        shares = [passed / decided for passed, decided in counts if decided]
-        return math.fsum(shares) / len(shares) if shares else None
+        return [passed / decided for passed, decided in counts if decided]
