@@ -25,7 +25,7 @@ from fairtrial.engine.feedback import Critic
 from fairtrial.engine.plan import Arm, Plan, Policy
 from fairtrial.engine.trial import TrialRunner
 from fairtrial.graders.grading import grade_all
-from fairtrial.graders.registry import GRADERS, build_grader, grader_spec
+from fairtrial.graders.registry import GRADERS, build_grader, compares, grader_spec
 from fairtrial.model.call import ModelCall, ModelReply
 from fairtrial.model.case import Case
 from fairtrial.model.dataset import DatasetVersion
@@ -186,6 +186,7 @@ def test_every_kind_of_task_is_looked_at() -> None:
         "command": {"command": "cat", "envelope": True},
         "http": {"url": "http://x", "envelope": True},
         "python": {"function": "m:f"},
+        "agent": {"agent": "codex"},
     }
     for kind in TASKS.modules:
         spec = task_spec({"kind": kind, **needed.get(kind, {})}, "spec")
@@ -198,7 +199,9 @@ def test_every_kind_of_task_is_looked_at() -> None:
 
 
 def test_every_kind_of_grader_is_looked_at() -> None:
-    assert set(CASES) == set(GRADERS.modules)
+    # A verifier grades what an agent task changed, and agent tasks get no further attempts.
+    assert set(CASES) == set(GRADERS.modules) - {"verifier"}
+    assert compares(grader_spec("verifier", "spec"))
 
 
 @pytest.mark.parametrize("kind", CASES)

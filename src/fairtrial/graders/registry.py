@@ -34,12 +34,13 @@ GRADERS = Kinds(
         "python": "fairtrial.graders.python",
         "same_action": "fairtrial.graders.same_action",
         "judge": "fairtrial.graders.judge.grader",
+        "verifier": "fairtrial.graders.verifier",
     },
 )
 
 
 _COMPARING = frozenset(
-    {"exact", "contains", "regex", "number", "json", "similarity", "same_action"}
+    {"exact", "contains", "regex", "number", "json", "similarity", "same_action", "verifier"}
 )
 
 
@@ -148,7 +149,8 @@ def build_grader(spec: GraderSpec, surroundings: Surroundings, where: str) -> Gr
 def compares(spec: GraderSpec) -> bool:
     """Return whether a grader's reasons tell what the output should have been.
 
-    It holds outputs against one right answer, the case's or its own, and says where they differ.
+    It holds outputs against one right answer, the case's or its own, and says where they differ;
+    a verifier quotes tests that the agent must not see.
     """
     own_schema = spec.options.get("schema") is not None
     return spec.kind in _COMPARING or (spec.kind == "json_schema" and not own_schema)

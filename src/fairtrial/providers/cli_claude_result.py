@@ -29,20 +29,22 @@ def read_result(ended: ProcessResult, model: str, prices: Prices | None) -> Mode
         InfraError: the world failed.
         ProviderError: the call was refused.
     """
-    result = _result(ended)
+    result = printed_result(ended)
     if result is None:
         raise _without_result(ended)
     stop = _stop(result)
-    tokens = _tokens(result)
+    tokens = told_tokens(result)
     if stop in (StopReason.REFUSAL, StopReason.LENGTH) or not result.get("is_error"):
         if not result.get("is_error") and result.get("num_turns") == 0:
             raise ProviderError(f"{KIND} asked no model: {excerpt(_words(result))}")
         text = "" if result.get("is_error") else _text(result)
-        return ModelReply(text, _model(result, model), stop, tokens, _cost(result, tokens, prices))
+        return ModelReply(
+            text, _model(result, model), stop, tokens, told_cost(result, tokens, prices)
+        )
     raise _problem(result)
 
 
-def _result(ended: ProcessResult) -> Mapping[str, Any] | None:
+def printed_result(ended: ProcessResult) -> Mapping[str, Any] | None:
     """Return the last result that was printed: work that ends late prints another one."""
     for line in reversed(ended.stdout.split(b"\n")):
         if line.startswith(b"{"):
@@ -98,7 +100,7 @@ def _stop(result: Mapping[str, Any]) -> StopReason:
     return StopReason.LENGTH if cut or result.get("stop_reason") == "max_tokens" else StopReason.END
 
 
-def _tokens(result: Mapping[str, Any]) -> Tokens:
+def told_tokens(result: Mapping[str, Any]) -> Tokens:
     """Return the tokens of all requests; `usage` may be the last one's alone."""
     used = [entry for entry in _by_model(result).values() if isinstance(entry, Mapping)]
 
@@ -127,7 +129,7 @@ def _model(result: Mapping[str, Any], asked: str) -> str:
     return asked if asked in used or not used else str(next(iter(used)))
 
 
-def _cost(result: Mapping[str, Any], tokens: Tokens, prices: Prices | None) -> float | None:
+def told_cost(result: Mapping[str, Any], tokens: Tokens, prices: Prices | None) -> float | None:
     """Return what the API would have charged; the CLI guesses when it does not know the price."""
     used = _by_model(result)
     bases = {e.get("costBasis", "list") for e in used.values() if isinstance(e, Mapping)}

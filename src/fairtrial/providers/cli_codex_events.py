@@ -31,7 +31,7 @@ def read_events(ended: ProcessResult, model: str, prices: Prices | None) -> Mode
         ProviderError: the call was refused.
     """
     answer, failure, usage = "", None, None
-    for event in _events(ended.stdout):
+    for event in printed_events(ended.stdout):
         kind, item = event.get("type"), event.get("item")
         item = item if isinstance(item, Mapping) else {}
         if item.get("type") in _TOOLS:
@@ -48,12 +48,13 @@ def read_events(ended: ProcessResult, model: str, prices: Prices | None) -> Mode
             failure = str(event.get("message"))
     if usage is None:
         raise _problem(ended, failure)
-    tokens = _tokens(usage if isinstance(usage, Mapping) else {})
+    tokens = told_tokens(usage if isinstance(usage, Mapping) else {})
     cost = None if prices is None else prices.cost_usd(model, tokens)
     return ModelReply(answer, model, StopReason.END, tokens, cost)
 
 
-def _events(stdout: bytes) -> Iterator[Mapping[str, Any]]:
+def printed_events(stdout: bytes) -> Iterator[Mapping[str, Any]]:
+    """Yield the events that were printed; what is none is passed over."""
     for line in stdout.split(b"\n"):
         if line.startswith(b"{"):
             try:
@@ -67,7 +68,7 @@ def _events(stdout: bytes) -> Iterator[Mapping[str, Any]]:
 def _problem(ended: ProcessResult, failure: str | None) -> InfraError | ProviderError:
     usage = ended.usage
     if failure is not None:
-        return trouble(KIND, _message(failure))
+        return trouble(KIND, api_message(failure))
     if usage.signal is not None or usage.exit_status in (130, 137, 143):
         ending = f"signal {usage.signal}" if usage.signal else f"exit status {usage.exit_status}"
         return InfraError(f"{KIND} was ended from outside ({ending})", kind="setup")
@@ -75,7 +76,7 @@ def _problem(ended: ProcessResult, failure: str | None) -> InfraError | Provider
     return trouble(KIND, words or f"no answer, exit status {usage.exit_status}")
 
 
-def _message(words: str) -> str:
+def api_message(words: str) -> str:
     """Return the message of an API's error that Codex hands on as it came."""
     try:
         body = json.loads(words)
@@ -84,7 +85,7 @@ def _message(words: str) -> str:
         return words
 
 
-def _tokens(usage: Mapping[str, Any]) -> Tokens:
+def told_tokens(usage: Mapping[str, Any]) -> Tokens:
     """Return the tokens of the thread: a new one, so those of this call."""
     read, cached = _count(usage, "input_tokens"), _count(usage, "cached_input_tokens")
     written = _count(usage, "cache_write_input_tokens")

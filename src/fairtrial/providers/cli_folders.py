@@ -109,7 +109,7 @@ class ThrowawayFolders:
                 yield place
             finally:
                 if mark(copy) not in (copied, None) and mark(login) == before:
-                    _put_back(copy, login)
+                    put_back(copy.read_bytes(), login)
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -143,13 +143,19 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfileobj(read, written, _CHUNK)
 
 
-def _put_back(copy: Path, login: Path) -> None:
-    # A link stays a link; what it names is replaced whole or not at all.
+def put_back(renewed: bytes, login: Path) -> None:
+    """Put a login that a CLI has renewed where the user's is; it is replaced whole or not at all.
+
+    A link stays a link. A home that cannot be written keeps the old one: neither could the CLI
+    have done so.
+    """
     target = login.resolve()
-    renewed = target.with_name(f"{target.name}.{os.getpid()}.new")
+    partial = target.with_name(f"{target.name}.{os.getpid()}.new")
     try:
-        _copy(copy, renewed)
-        renewed.replace(target)
-    except OSError:  # the home cannot be written: neither could the CLI have done so
+        out = os.open(partial, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(out, "wb") as written:
+            written.write(renewed)
+        partial.replace(target)
+    except OSError:
         with contextlib.suppress(OSError):
-            renewed.unlink()
+            partial.unlink()

@@ -96,7 +96,7 @@ class CodexProvider(CliProvider):
         settings["model_instructions_file"] = str(instructions)
         if self._options.effort:
             settings["model_reasoning_effort"] = self._options.effort
-        for name, value in (*settings.items(), *_destination(access)):
+        for name, value in (*settings.items(), *destination(access)):
             argv += ["-c", f"{name}={json.dumps(value, ensure_ascii=False)}"]
         if call.response_schema is not None:
             schema = place.config / "schema.json"
@@ -122,7 +122,7 @@ class CodexProvider(CliProvider):
         return read_events(ended, model, self._surroundings.prices)
 
 
-def _destination(access: Access) -> Iterator[tuple[str, str | int | bool]]:
+def destination(access: Access) -> Iterator[tuple[str, str | int | bool]]:
     """Yield the settings of a model provider of its own; Codex heeds no OPENAI_BASE_URL.
 
     With a login and no address the one built in is meant.

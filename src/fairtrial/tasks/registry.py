@@ -21,6 +21,7 @@ TASKS: Final = Kinds(
         "python": "fairtrial.tasks.python",
         "prompt": "fairtrial.tasks.prompt",
         "continuation": "fairtrial.tasks.continuation",
+        "agent": "fairtrial.tasks.agent",
     },
 )
 
@@ -30,6 +31,7 @@ _TELLTALES: Final = {
     "function": "python",
     "template": "prompt",
     "messages": "prompt",
+    "agent": "agent",
 }
 """An option that only specs of one kind have, and the kind."""
 

@@ -1,0 +1,1 @@
+"""How each coding agent is run without a person: its command line, its login, its transcripts."""
