@@ -10,6 +10,7 @@ import pytest
 from fairtrial.ports import AnswerCache, CallStore, LogbookStore, SettingsStore, SweepStore
 from fairtrial.ports.sessions import SessionStore
 from fairtrial.ports.snapshots import SnapshotStore
+from fairtrial.ports.suites import SuiteStore
 from fairtrial.store.opening import Store, open_store
 from fairtrial.testing.store.answers import AnswerCacheContract, Moment
 from fairtrial.testing.store.calls import CallStoreContract
@@ -20,6 +21,7 @@ from fairtrial.testing.store.pairing import PairedRowsContract
 from fairtrial.testing.store.sessions import SessionStoreContract
 from fairtrial.testing.store.settings import SettingsStoreContract
 from fairtrial.testing.store.snapshots import SnapshotStoreContract
+from fairtrial.testing.store.suites import SuiteStoreContract
 from fairtrial.testing.store.timelines import LogbookStoreContract, SweepStoreContract
 
 
@@ -77,6 +79,13 @@ class TestSqliteLogbooks(LogbookStoreContract):
     def logbooks(self, tmp_path: Path) -> Iterator[LogbookStore]:
         with open_store(tmp_path, clock=lambda: NOON) as store:
             yield store.logbooks
+
+
+class TestSqliteSuites(SuiteStoreContract):
+    @pytest.fixture
+    def suites(self, tmp_path: Path) -> Iterator[SuiteStore]:
+        with open_store(tmp_path, clock=lambda: NOON) as store:
+            yield store.suites
 
 
 class TestSqliteSessions(SessionStoreContract):

@@ -37,13 +37,17 @@ from fairtrial.store.versioning import create, ensure_current
 
 if TYPE_CHECKING:
     from fairtrial.ports.keys import KeyStore
+    from fairtrial.ports.pruning import Pruner
     from fairtrial.ports.sessions import SessionStore
     from fairtrial.ports.snapshots import SnapshotStore
+    from fairtrial.ports.spans import SpanStore
+    from fairtrial.ports.suites import SuiteStore
 
 BLOB_FOLDER = "blobs"
-# Apart from the blobs of datasets and trials, which are never removed.
+# Apart from the blobs of datasets and trials: what no record names is swept here.
 CALL_FOLDER = "call-blobs"
 ANSWER_FOLDER = "answer-blobs"
+EVAL_FOLDER = "eval-blobs"
 
 
 def _utc_now() -> datetime:
@@ -93,11 +97,32 @@ class Store:
         return SqlSnapshotStore(self._database)
 
     @cached_property
+    def pruner(self) -> Pruner:
+        """What removes what is old."""
+        from fairtrial.store.pruning import SqlPruner  # noqa: PLC0415  # as above
+
+        return SqlPruner(self._database, self.home, Blobs(self.home / BLOB_FOLDER), self._clock)
+
+    @cached_property
+    def suites(self) -> SuiteStore:
+        """Eval tasks."""
+        from fairtrial.store.suites import SqlSuiteStore  # noqa: PLC0415  # as above
+
+        return SqlSuiteStore(self._database, Blobs(self.home / EVAL_FOLDER))
+
+    @cached_property
     def keys(self) -> KeyStore:
         """Keys of the HTTP API."""
         from fairtrial.store.keys import SqlKeyStore  # noqa: PLC0415  # only the server needs them
 
         return SqlKeyStore(self._database)
+
+    @cached_property
+    def spans(self) -> SpanStore:
+        """What programs told by OpenTelemetry."""
+        from fairtrial.store.spans import SqlSpanStore  # noqa: PLC0415  # only the server needs them
+
+        return SqlSpanStore(self._database)
 
     def close(self) -> None:
         """Close every connection; a transaction in another thread must have ended."""
