@@ -285,6 +285,7 @@ def test_places_follow_the_environment(tmp_path: Path) -> None:
         ".config/claude/projects",
         ".codex/sessions",
         ".codex/archived_sessions",
+        ".local/share/opencode",
         ".gemini/tmp",
         ".pi/agent/sessions",
     ]
@@ -292,6 +293,8 @@ def test_places_follow_the_environment(tmp_path: Path) -> None:
         "CLAUDE_CONFIG_DIR": "/c",
         "CODEX_HOME": "/x",
         "GEMINI_CLI_HOME": "/g",
+        "XDG_DATA_HOME": "/d",
+        "OPENCODE_DB": "/o/own.db",
         "PI_CODING_AGENT_DIR": "/p",
     }
     moved = [str(place.folder) for place in places_of(readers(), environ, tmp_path)]
@@ -299,6 +302,8 @@ def test_places_follow_the_environment(tmp_path: Path) -> None:
         "/c/projects",
         "/x/sessions",
         "/x/archived_sessions",
+        "/d/opencode",
+        "/o/own.db",
         "/g/.gemini/tmp",
         "/p/sessions",
     ]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # it brings what is not needed to see that nothing is new
 READERS: Final[Mapping[str, str]] = {
     "claude-code": "fairtrial.sessions.readers.claude_code.reader:ClaudeCodeReader",
     "codex": "fairtrial.sessions.readers.codex.reader:CodexReader",
+    "opencode": "fairtrial.sessions.readers.opencode.reader:OpenCodeReader",
     "gemini": "fairtrial.sessions.readers.gemini.reader:GeminiReader",
     "pi": "fairtrial.sessions.readers.pi.reader:PiReader",
 }
