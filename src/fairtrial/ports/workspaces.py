@@ -160,7 +160,7 @@ class Workspaces(Protocol):
         """Remove a snapshot; workspaces that use it must have ended. Safe to repeat."""
         ...
 
-    def probe(self) -> tuple[LevelStatus, ...]:
+    async def probe(self) -> tuple[LevelStatus, ...]:
         """Try every level on this machine and say what it would guarantee."""
         ...
 

@@ -104,8 +104,8 @@ class ObjectStore:
         Raises:
             OSError: it cannot be written.
         """
-        _write(self._borrowing / snapshot_id, os.fsencode(borrowed))
-        _write(self._references / snapshot_id, f"{commit}\n".encode())
+        self._write(self._borrowing / snapshot_id, os.fsencode(borrowed))
+        self._write(self._references / snapshot_id, f"{commit}\n".encode())
 
     def holds(self, snapshot_id: str) -> bool:
         """Return whether it has a snapshot."""
@@ -118,7 +118,7 @@ class ObjectStore:
     def _borrowers(self) -> list[str]:
         if not self._borrowing.is_dir():
             return []
-        return sorted(entry.name for entry in self._borrowing.iterdir() if "." not in entry.name)
+        return sorted(entry.name for entry in self._borrowing.iterdir())
 
     def _lenders(self, borrowers: Iterable[str]) -> dict[str, str]:
         folders = []
@@ -185,6 +185,12 @@ class ObjectStore:
         self._repack(git)
         return max(before - _size(self.folder), 0)
 
+    def _write(self, path: Path, data: bytes) -> None:
+        """Write a file whole or not at all; the part of it stands where nobody looks for it."""
+        part = self.folder / f"{path.parent.name}-{path.name}.part"
+        part.write_bytes(data)
+        part.replace(path)
+
     def _drop(self, snapshot_id: str) -> None:
         (self._references / snapshot_id).unlink(missing_ok=True)
         (self._borrowing / snapshot_id).unlink(missing_ok=True)
@@ -196,12 +202,6 @@ class ObjectStore:
 
     def _commits(self, names: Iterable[str]) -> list[str]:
         return [(self._references / name).read_text().strip() for name in names]
-
-
-def _write(path: Path, data: bytes) -> None:
-    part = path.with_name(f"{path.name}.part")
-    part.write_bytes(data)
-    part.replace(path)
 
 
 def _size(folder: Path) -> int:

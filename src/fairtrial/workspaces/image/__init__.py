@@ -1,0 +1,1 @@
+"""Level `image`: a container of podman or docker, driven by its command line."""

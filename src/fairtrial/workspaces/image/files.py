@@ -1,0 +1,160 @@
+"""The workspace of level `image`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path, PurePosixPath
+
+from fairtrial.model.errors import TaskError, Undecidable, UsageError
+from fairtrial.model.isolation import Guarantee, Held, Level, Wanted
+from fairtrial.ports import PreparedRepo, ProcessCall, ProcessResult
+from fairtrial.workspaces.flattening import copied_layer, copy_of
+from fairtrial.workspaces.image.engines import LABEL, Engine
+from fairtrial.workspaces.trial_files import Means, TrialFiles, check_words
+
+WORKSPACE, HOME = PurePosixPath("/workspace"), PurePosixPath("/home/trial")
+_GO = "/run/trial"
+_WAIT = f'read -r _ < {_GO}/pipe; exec "$@"'
+"""Holds the program back until its port is there."""
+_CANNOT_RUN, _NOT_FOUND = 126, 127
+_SECURITY = ("--cap-drop", "ALL", "--security-opt", "no-new-privileges")
+
+
+class ImageFiles(TrialFiles):
+    """A copy of the files, and a new container for each call."""
+
+    level = Level.IMAGE
+
+    def __init__(self, means: Means, repo: PreparedRepo, wanted: Wanted, engine: Engine) -> None:
+        super().__init__(means, repo, wanted)
+        self._engine = engine
+        self._left: set[str] = set()
+
+    @property
+    def path(self) -> PurePosixPath:
+        """See `RepoWorkspace.path`."""
+        return WORKSPACE
+
+    @property
+    def home(self) -> PurePosixPath:
+        """See `RepoWorkspace.home`."""
+        return HOME
+
+    @property
+    def folder(self) -> Path:
+        """See `TrialFiles.folder`."""
+        return self.place / "files"
+
+    async def snapshot(self) -> PreparedRepo:
+        """See `RepoWorkspace.snapshot`."""
+        return await copied_layer(self._means.places, self._repo, self.folder)
+
+    async def close(self) -> None:
+        """See `Workspace.close`."""
+        await super().close()
+        left, self._left = self._left, set()
+        for name in left:
+            await asyncio.to_thread(self._engine.remove, name)
+
+    async def _make(self) -> tuple[Held, ...]:
+        if "," in str(self.place):
+            raise UsageError(
+                "a container cannot be given a folder with a comma in its path",
+                where=str(self.place),
+                fix="set FAIRTRIAL_HOME to another folder",
+            )
+        self._image = await asyncio.to_thread(
+            self._engine.image_id, self._wanted.image or "", pull=self._wanted.pull
+        )
+        how = await copy_of(self._means, self._repo, self.folder)
+        (self.place / "tmp").chmod(0o1777)
+        (self.place / "go").mkdir()
+        os.mkfifo(self.place / "go" / "pipe")
+        self._means.places.note("engine", self._engine.path)
+        port = self._wanted.port
+        reached = "nothing" if port is None else f"only port {port} of 127.0.0.1"
+        return (
+            Held(Guarantee.COPY, holds=True, how=how),
+            Held(Guarantee.FILES, holds=True, how="a container, which has the trial's own only"),
+            Held(Guarantee.NETWORK, holds=True, how=f"--network none: {reached} is reached"),
+            Held(Guarantee.PROCESSES, holds=True, how="a container for each call"),
+            *self._engine.limits_held(self._wanted.limits),
+        )
+
+    async def _run(self, call: ProcessCall, number: int) -> ProcessResult:
+        check_words(call)
+        name = f"{self._means.places.name_of(self.place)}-{number}"
+        argv, env = self._command(call, name)
+        order = {
+            "engine": self._engine.path,
+            "argv": argv,
+            "name": name,
+            "env": env,
+            "port": self._wanted.port,
+            "run": number,
+        }
+        self._left.add(name)
+        notes = None
+        try:
+            result, notes = await self._start("container", order, call, number)
+        finally:
+            if notes:
+                self._left.discard(name)
+            else:  # killed before it could remove its container
+                await asyncio.shield(asyncio.to_thread(self._engine.remove, name))
+        if notes and notes["problem"]:
+            raise Undecidable(f"the container could not be used: {notes['problem']}")
+        if notes and not notes["started"] and not result.timed_out:
+            raise _not_started(call, result)
+        if notes.get("out_of_memory"):
+            limit = self._wanted.limits.memory_bytes
+            self._hits[f"memory: a process was killed at {limit:,} bytes"] = None
+        return result
+
+    def _command(self, call: ProcessCall, name: str) -> tuple[list[str], dict[str, str]]:
+        """Return the engine's arguments and its client's environment."""
+        own = self._engine.env
+        env = {key: value for key, value in call.env.items() if key not in {"PATH", "TMPDIR"}}
+        env |= {"HOME": str(HOME)}
+        # By name alone a value does not show in the list of processes.
+        variables = [
+            word
+            for key, value in env.items()
+            for word in ("--env", f"{key}={value}" if key in own else key)
+        ]
+        limits, label = self._wanted.limits, f"{LABEL}={self._means.places.owner}"
+        options = [
+            "run", "--interactive", "--name", name, "--label", label,
+            "--network", "none", "--pull", "never", "--entrypoint", "",
+            *_SECURITY, *self._engine.identity(),
+            *self._share("files", str(WORKSPACE)),
+            *self._share("home", str(HOME)),
+            *self._share("tmp", "/tmp"),  # noqa: S108  # the trial's own
+            "--workdir", str(WORKSPACE / PurePosixPath(call.cwd)),
+            *variables,
+        ]  # fmt: skip
+        if self._engine.podman:
+            options += ["--security-opt", "label=disable"]
+        if limits.memory_bytes is not None:
+            both = str(limits.memory_bytes)
+            options += ["--memory", both, "--memory-swap", both]
+        if limits.processes is not None:
+            options += ["--pids-limit", str(limits.processes)]
+        argv = list(call.argv)
+        if self._wanted.port is not None:
+            options += self._share("go", _GO)
+            argv = ["/bin/sh", "-c", _WAIT, "sh", *argv]
+        return [*options, self._wanted.image or "", *argv], {**env, **own}
+
+    def _share(self, name: str, target: str) -> list[str]:
+        return ["--mount", f"type=bind,source={self.place / name},target={target}"]
+
+
+def _not_started(call: ProcessCall, result: ProcessResult) -> TaskError | Undecidable:
+    said = result.usage.stderr_tail.strip().rpartition("\n")[2]
+    if result.usage.exit_status == _NOT_FOUND:
+        return TaskError(f"program {call.argv[0]!r} is not in the image: {said}")
+    if result.usage.exit_status == _CANNOT_RUN:
+        return TaskError(f"program {call.argv[0]!r} could not be started: {said}")
+    return Undecidable(f"the container could not be started: {said}")
