@@ -76,3 +76,13 @@ def test_a_chain_ships_its_highest_and_says_how_far_above_the_baseline() -> None
     assert found.over_baseline is not None
     assert found.over_baseline.difference.estimate == pytest.approx(0.5)
     assert found.over_baseline.interval is not None
+
+
+def test_a_chain_too_goes_on_without_what_somebody_rejected() -> None:
+    versions = [version(0, 8), version(1, 18, accepted=False), version(2, 10)]
+    found = loop_of(versions, CHAIN)
+    assert [one.kept for one in found.rounds] == [True, False, True]
+    assert [one.gain for one in found.rounds[1:]] == pytest.approx([0.0, 0.1])
+    assert found.rounds[2].against == "exp_0"
+    assert found.ship is not None
+    assert found.ship.name == "v2"

@@ -33,6 +33,14 @@ def test_chain_gains_are_steps_and_the_earliest_best_ships() -> None:
     assert found.best == 1
 
 
+def test_a_chain_goes_on_without_what_somebody_rejected() -> None:
+    rounds = [LoopRound(0.5), LoopRound(0.9, accepted=False), LoopRound(0.6)]
+    found = progress(rounds, PlateauRules(mode="chain"))
+    assert found.gains == pytest.approx((0.0, 0.1))
+    assert found.bounds == pytest.approx((0.5, 0.5))
+    assert found.best == 2
+
+
 def test_a_dead_loop_stops_and_says_what_to_ship() -> None:
     rules = PlateauRules(eps=0.05)
     decision = plateau(_rounds(0.4, 0.5, *[0.5] * 12), rules)

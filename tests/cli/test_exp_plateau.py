@@ -107,13 +107,69 @@ def test_a_round_that_cannot_be_paired_is_left_out_with_its_reason(
     assert done.code == ExitCode.TOO_FEW
 
 
+def test_a_round_that_is_left_out_has_no_number_and_shifts_no_other(
+    fairtrial: Command, version: Command, folder: Path
+) -> None:
+    write_cases(folder / "other.jsonl", 25)
+    fairtrial("dataset", "add", "other", "other.jsonl")
+    version("v0", 14, "--series", "loop")
+    version("stray", 14, "-d", "other", "--series", "loop")
+    for number in range(1, 13):
+        version(f"v{number}", 14, "--series", "loop")
+    told = fairtrial("exp", "plateau", "--series", "loop", "--json").json
+    assert [one["round"] for one in told["rounds"][:4]] == [0, None, 1, 2]
+    stop = told["decision"]["evidence"]["stop_round"]
+    reached = next(one["round"] for one in told["rounds"] if (one["evidence"] or 0) >= 20)
+    assert stop == reached
+    out = fairtrial("exp", "plateau", "--series", "loop").out
+    assert f"reached 20 in round {stop}" in out
+    assert any(line.split()[:2] == [str(stop), f"v{stop}"] for line in out.splitlines())
+
+
+def test_what_somebody_says_of_a_round_counts_in_both_gates(
+    fairtrial: Command, version: Command
+) -> None:
+    for name, solves in (("a", 4), ("b", 10), ("c", 8), ("d", 12)):
+        version(name, solves)
+    words = ("exp", "plateau", "a", "b", "c", "d", "--json")
+    for gate in ("greedy", "chain"):
+        told = fairtrial(*words, "--gate", gate, "--rejected", "b").json
+        assert [one["kept"] for one in told["rounds"]] == [True, False, True, True]
+        assert told["rounds"][2]["gain"] == pytest.approx(0.2)
+    version("e", 3)
+    stray = fairtrial(*words, "--accepted", "e")
+    assert stray.code == ExitCode.USAGE
+    assert "is not in the loop" in stray.out
+
+
+def test_one_version_of_a_dataset_may_be_named(
+    fairtrial: Command, version: Command, folder: Path
+) -> None:
+    version("a", 4)
+    write_cases(folder / "more.jsonl", 30)
+    fairtrial("dataset", "add", "numbers", "more.jsonl")
+    version("b", 6)
+    told = fairtrial("exp", "plateau", "-d", "numbers@2", "--json").json
+    assert (told["of"], [one["name"] for one in told["rounds"]]) == ("dataset numbers@2", ["b"])
+    both = fairtrial("exp", "plateau", "-d", "numbers", "--json").json
+    assert [one["name"] for one in both["rounds"]] == ["a", "b"]
+
+
+def test_one_measurement_is_not_two_rounds(fairtrial: Command, version: Command) -> None:
+    version("a", 4)
+    done = fairtrial("exp", "plateau", "a", "a", "a")
+    assert (done.code, "a is named twice" in done.err) == (ExitCode.USAGE, True)
+
+
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
         ((), ExitCode.USAGE, "which loop?"),
         (("a", "--series", "x"), ExitCode.USAGE, "both name a loop"),
+        (("--series", ""), ExitCode.NOT_FOUND, "no experiment in a series ''"),
+        (("--series", "two words"), ExitCode.NOT_FOUND, "--series 'two words'"),
         (("--series", "none"), ExitCode.NOT_FOUND, "no experiment in a series 'none'"),
-        (("-d", "numbers"), ExitCode.NOT_FOUND, "no finished experiment on numbers"),
+        (("-d", "numbers"), ExitCode.NOT_FOUND, "no finished experiment of one arm on numbers"),
         (("--series", "x", "--eps", "0"), ExitCode.USAGE, "--eps"),
         (("--series", "x", "--gate", "sideways"), ExitCode.USAGE, "sideways"),
         (("--series", "x", "--plot", "x.gif"), ExitCode.USAGE, ".svg or .png"),

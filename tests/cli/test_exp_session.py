@@ -136,3 +136,19 @@ def test_what_makes_no_sense_is_refused(
     done = fairtrial("exp", "session", *words)
     assert done.code == ExitCode.USAGE
     assert message in done.err
+
+
+def test_a_dash_in_a_note_stays_a_dash(fairtrial: Command, run: Command) -> None:
+    del run
+    fairtrial("exp", "session", "new")
+    assert fairtrial("exp", "session", "note", "first", "-", "then").code == 0
+    entries = fairtrial("exp", "session", "summary", "--json").json["entries"]
+    assert entries[0]["note"] == "first - then"
+    wrong = fairtrial("exp", "session", "-")
+    assert 'Invalid value "-" for ACTION' in wrong.err
+
+
+@pytest.mark.parametrize("verb", [("exp", "session", "new"), ("exp", "run")])
+def test_an_empty_name_is_no_name(fairtrial: Command, verb: tuple[str, ...]) -> None:
+    done = fairtrial(*verb, "--name", "")
+    assert (done.code, "--name" in done.err) == (64, True)

@@ -142,6 +142,15 @@ class TestWhatAChangeBringsAbout:
         new = edit(place, "prompts/more.md", "More.")
         assert len(watch(again, new, watch=["prompts/**/*.md"])) == 3
 
+    def test_programs_that_only_crash_are_held_against_nothing(
+        self, watch: Callable[..., list[Any]], place: Path
+    ) -> None:
+        again = edit(place, "agent.py", AGENT.format(solves=8))
+        turns = watch((place / "agent.py").unlink, again)
+        assert [turn["exit_code"] for turn in turns] == [0, 4, 0]
+        assert turns[1]["delta"] is None
+        assert turns[2]["delta"]["previous"] == turns[0]["id"]
+
     def test_the_user_may_ask_for_a_run(self, watch: Callable[..., list[Any]]) -> None:
         turns = watch(Wake.AGAIN)
         assert [turn["what"] for turn in turns] == ["run", "run"]

@@ -26,7 +26,8 @@ class Version:
         id: Its id.
         name: Its name.
         cases: Passed and decided trials of each case that has a verdict.
-        accepted: Whether the loop kept it, as somebody says; None lets the gate decide.
+        accepted: Whether the loop kept it, as somebody says; None lets the gate decide, which in
+            a chain keeps everything.
         unusable: Why it cannot be a round; None when it can.
     """
 
@@ -118,7 +119,8 @@ def loop_of(versions: Sequence[Version], rules: PlateauRules) -> Loop:
         if found.kept:
             incumbent = version
     played = [found.version for found in rounds if found.left_out is None]
-    best = _best(played, base, incumbent, rules)
+    kept = [found.version for found in rounds if found.kept]
+    best = _best(kept, base, incumbent, rules)
     last = None if incumbent is None else incumbent.score
     progress = Progress(tuple(gains), tuple(bounds), played.index(best) if best else 0)
     decision = plateau_of_gains(progress, rules, last=last)
@@ -137,20 +139,22 @@ def _round(version: Version, incumbent: Version, rules: PlateauRules) -> PairedR
     before, after = _mean(incumbent.cases, shared) or 0.0, _mean(version.cases, shared) or 0.0
     change = after - before
     if rules.mode == "chain":
-        return PairedRound(version, None, incumbent.id, len(shared), change, change, kept=True)
+        kept = version.accepted is not False
+        gain = change if kept else 0.0
+        return PairedRound(version, None, incumbent.id, len(shared), change, gain, kept)
     kept = change > 0.0 if version.accepted is None else version.accepted
     gain = max(0.0, change) if kept else 0.0
     return PairedRound(version, None, incumbent.id, len(shared), change, gain, kept)
 
 
 def _best(
-    played: Sequence[Version], base: Version | None, incumbent: Version | None, rules: PlateauRules
+    kept: Sequence[Version], base: Version | None, incumbent: Version | None, rules: PlateauRules
 ) -> Version | None:
     """Return what ships: the last one kept, or in a chain the highest above the baseline."""
     if base is None or rules.mode == "greedy":
         return incumbent
     best, highest = base, 0.0
-    for version in played:
+    for version in kept:
         shared = version.cases.keys() & base.cases.keys()
         if shared:
             above = (_mean(version.cases, shared) or 0.0) - (_mean(base.cases, shared) or 0.0)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Literal
 
 from fairtrial.model.decision import Decision, Outcome
@@ -26,7 +25,7 @@ class LoopRound:
 
     Attributes:
         score: Mean score of the round's configuration on the shared cases.
-        accepted: Whether it was kept; None lets the score decide. Greedy loops only.
+        accepted: Whether it was kept; None lets the score decide, and a chain keeps it.
     """
 
     score: float
@@ -105,13 +104,18 @@ def _greedy(rounds: Sequence[LoopRound], rules: PlateauRules) -> Progress:
 
 
 def _chain(rounds: Sequence[LoopRound], rules: PlateauRules) -> Progress:
-    scores = [entry.score for entry in rounds]
-    pairs = list(pairwise(scores))
-    return Progress(
-        tuple(after - before for before, after in pairs),
-        tuple(min(rules.max_gain, 1.0 - before) for before, _ in pairs),
-        max(range(len(scores)), key=lambda k: (scores[k], -k)),
-    )
+    best, incumbent, highest = 0, rounds[0].score, rounds[0].score
+    gains, bounds = [], []
+    for at, entry in enumerate(rounds[1:], start=1):
+        bounds.append(min(rules.max_gain, 1.0 - incumbent))
+        if entry.accepted is False:
+            gains.append(0.0)
+            continue
+        gains.append(entry.score - incumbent)
+        incumbent = entry.score
+        if entry.score > highest:
+            best, highest = at, entry.score
+    return Progress(tuple(gains), tuple(bounds), best)
 
 
 def plateau(rounds: Sequence[LoopRound], rules: PlateauRules | None = None) -> Decision:
@@ -125,7 +129,9 @@ def plateau(rounds: Sequence[LoopRound], rules: PlateauRules | None = None) -> D
         ArgumentError: there is no round, or a score is outside [0, 1].
     """
     bars = rules or PlateauRules()
-    return plateau_of_gains(progress(rounds, bars), bars, last=rounds[-1].score)
+    found = progress(rounds, bars)
+    going_on = [one.score for one in rounds[1:] if one.accepted is not False]
+    return plateau_of_gains(found, bars, last=[rounds[0].score, *going_on][-1])
 
 
 def plateau_of_gains(
@@ -139,7 +145,8 @@ def plateau_of_gains(
         last: Score of the incumbent, for the chain mode's ceiling; None when unknown.
     """
     if len(found.gains) < 2:
-        reason = f"{len(found.gains)} gains are too few: two are needed, so three rounds"
+        counted = "one gain is too few" if found.gains else "there is no gain yet"
+        reason = f"{counted}: two are needed, so three rounds"
         return Decision(Outcome.TOO_FEW, (reason,), {"gains": list(found.gains)})
     room = _room_left(found, rules, last)
     if room is not None and room <= rules.eps:

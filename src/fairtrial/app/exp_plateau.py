@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from typing import Final
 
@@ -13,6 +14,7 @@ from fairtrial.app.loops import (
     Said,
     arms_of_series,
     arms_on_dataset,
+    check_once,
     check_said,
     from_baseline,
     ids_of,
@@ -46,7 +48,7 @@ def exp_plateau(bench: Bench, request: Request) -> PlateauReport | AccompaniedRe
     if request.baseline is not None:
         arms = from_baseline(bench, arms, request.baseline)
     said = Said(ids_of(bench, request.accepted), ids_of(bench, request.rejected))
-    check_said(said)
+    check_said(said, arms)
     rules = PlateauRules(
         eps=request.eps,
         delta=request.delta,
@@ -74,11 +76,11 @@ def _arms(bench: Bench, request: Request) -> tuple[str, list[ChosenArm]]:
     named = [
         what
         for what, there in (
-            ("experiments", request.experiments),
+            ("experiments", request.experiments or None),
             ("--series", request.series),
             ("--dataset", request.dataset),
         )
-        if there
+        if there is not None
     ]
     if not named:
         raise UsageError("which loop?", fix="name its experiments, --series NAME or --dataset NAME")
@@ -89,14 +91,20 @@ def _arms(bench: Bench, request: Request) -> tuple[str, list[ChosenArm]]:
         if not arms:
             raise NotFoundError(
                 f"there is no experiment in a series {request.series!r}",
-                fix=f"add one: fairtrial exp run SPEC --series {request.series}",
+                fix=f"add one: fairtrial exp run SPEC --series {shlex.quote(request.series)}",
             )
         return f"series {request.series}", arms
     if request.dataset is not None:
-        name = bench.store.datasets.version(request.dataset).dataset
-        arms = arms_on_dataset(bench, name)
+        version = bench.store.datasets.version(request.dataset)
+        one_version = "@" in request.dataset
+        name = version.ref if one_version else version.dataset
+        arms = arms_on_dataset(bench, version.dataset, version.number if one_version else None)
         if not arms:
-            raise NotFoundError(f"there is no finished experiment on {name}")
+            raise NotFoundError(
+                f"there is no finished experiment of one arm on {name}",
+                fix="see: fairtrial exp list",
+            )
         return f"dataset {name}", arms
     arms = [find_arm(bench, ref) for ref in request.experiments]
-    return f"{len(arms)} experiments", arms
+    check_once(arms)
+    return "1 experiment" if len(arms) == 1 else f"{len(arms)} experiments", arms

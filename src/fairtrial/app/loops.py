@@ -37,14 +37,15 @@ def arms_of_series(bench: Bench, series: str) -> list[ChosenArm]:
     return [_last(state) for state in _all(bench, series=series)]
 
 
-def arms_on_dataset(bench: Bench, dataset: str) -> list[ChosenArm]:
-    """Return the finished runs of one arm on a dataset, oldest first."""
+def arms_on_dataset(bench: Bench, dataset: str, version: int | None) -> list[ChosenArm]:
+    """Return the finished runs of one arm on a dataset, or on one version of it, oldest first."""
     return [
         _last(state)
         for state in _all(bench, dataset=dataset)
         if state.status is Status.FINISHED
         and state.experiment.regrade_of is None
         and len(state.experiment.arms) == 1
+        and version in (None, state.experiment.dataset_number)
     ]
 
 
@@ -137,12 +138,31 @@ def ids_of(bench: Bench, refs: Sequence[str]) -> frozenset[str]:
     return frozenset(bench.store.experiments.find(ref).experiment.id for ref in refs)
 
 
-def check_said(said: Said) -> None:
-    """Refuse a version that was both kept and dropped.
+def check_once(arms: Sequence[ChosenArm]) -> None:
+    """Refuse a version that is named twice: what is measured once is no further round.
 
     Raises:
         UsageError: there is one.
     """
+    seen: set[tuple[str, str]] = set()
+    for arm in arms:
+        if arm.key in seen:
+            why = "a round is a measurement of its own"
+            raise UsageError(f"{arm.label} is named twice", why=why, fix="name it once")
+        seen.add(arm.key)
+
+
+def check_said(said: Said, arms: Sequence[ChosenArm]) -> None:
+    """Refuse what cannot be said: of no version of the loop, or that one was kept and dropped.
+
+    Raises:
+        UsageError: there is such a thing.
+    """
+    there = {arm.experiment.id for arm in arms}
+    for flag, ids in (("--accepted", said.accepted), ("--rejected", said.rejected)):
+        if ids - there:
+            fix = "name a version that it has"
+            raise UsageError(f"{min(ids - there)} is not in the loop", where=flag, fix=fix)
     both = said.accepted & said.rejected
     if both:
         raise UsageError(f"{min(both)} is accepted and rejected", fix="say one of the two")

@@ -19,6 +19,7 @@ from fairtrial.schema.decoding import unknown_name
 from fairtrial.schema.fields import options_of
 
 ALL: Final = "all"
+NONE: Final = "none"
 REUSED_FOR: Final = "7d"
 _HOW: Final = "see the cells with: fairtrial exp run SPEC --plan"
 
@@ -68,7 +69,11 @@ def cells_given(request: Request) -> Cells | None:
         )
     if request.recording.replay is not None:
         raise UsageError(
-            "--replay and a matrix cannot be combined", where=where, fix="leave one out"
+            "--replay and a matrix cannot be combined",
+            where=where,
+            why="a replay compares two arms: the recorded configuration, as its control, and yours",
+            fix="replay one cell at a time: give its task to fairtrial exp run --task, without "
+            "the matrix",
         )
     if request.task is None:
         raise UsageError(
@@ -79,6 +84,9 @@ def cells_given(request: Request) -> Cells | None:
     found = cells(request.task, options.matrix or {}, options.variants, where)
     found = _baseline_first(found, options.baseline_cell, where)
     chosen = _chosen(found, options.cells)
+    for name in options.reuse:
+        if name not in (ALL, NONE):
+            _check_runs(_named(found, name, "--reuse"), chosen)
     return Cells(chosen, _reused(chosen, options.reuse), _max_age(options))
 
 
@@ -90,6 +98,9 @@ def cell_arms(found: Cells, folder: Path, where: str) -> tuple[GivenArm, ...]:
 
 
 def _refuse_alone(options: Matrix) -> None:
+    if options.matrix is not None:
+        fix = "give a field of the task its values, the baseline's first"
+        raise UsageError("'matrix' names no field", fix=fix)
     for option in options_of(Matrix):
         if getattr(options, option.name) != option.default and option.name != "variants":
             raise UsageError(
@@ -114,7 +125,9 @@ def _chosen(found: tuple[Cell, ...], names: Sequence[str]) -> tuple[Cell, ...]:
     if len(chosen) < 2:
         raise UsageError(
             f"only the baseline cell {found[0].name!r} is left to run",
-            fix="name another cell, or leave --cell out",
+            fix="name another cell, or leave --cell out"
+            if names
+            else "give a field of 'matrix' a second value, or add 'variants'",
         )
     return chosen
 
@@ -129,7 +142,15 @@ def _named(found: Sequence[Cell], name: str, where: str) -> Cell:
 def _reused(chosen: Sequence[Cell], names: Sequence[str]) -> tuple[str, ...]:
     if ALL in names:
         return tuple(cell.name for cell in chosen)
-    return tuple(dict.fromkeys(_named(chosen, n, "--reuse").name for n in names if n != "none"))
+    return tuple(dict.fromkeys(name for name in names if name != NONE))
+
+
+def _check_runs(cell: Cell, chosen: Sequence[Cell]) -> None:
+    if cell not in chosen:
+        raise UsageError(
+            f"--reuse names the cell {cell.name!r}, which does not run",
+            fix=f"name it with --cell, too, or leave it out of --reuse; {_HOW}",
+        )
 
 
 def _max_age(options: Matrix) -> float:
@@ -137,7 +158,7 @@ def _max_age(options: Matrix) -> float:
     if text is not None and not options.reuse:
         raise UsageError("--reuse-max-age has no effect without --reuse", fix="add --reuse all")
     found = age_s(REUSED_FOR if text is None else text)
-    if found is None:
+    if not found:
         raise UsageError(
             f"{text!r} is no age", where="--reuse-max-age", fix="write it like 30m, 12h, 7d or 2w"
         )

@@ -13,7 +13,7 @@ from fairtrial.app.exp_regrade import exp_regrade
 from fairtrial.app.exp_run import exp_run
 from fairtrial.app.logbooks import delta_between
 from fairtrial.app.planning import base_dir
-from fairtrial.app.reports.experiment import ExperimentReport
+from fairtrial.app.reports.experiment import ExperimentReport, judged
 from fairtrial.app.reports.facts import rate_json
 from fairtrial.app.reports.regrade import RegradeReport
 from fairtrial.app.requests.exp_regrade import Request as RegradeRequest
@@ -160,10 +160,12 @@ class Watch:
             raise TypeError(report)
         state, before = report.state, self._last
         delta = None
-        if before is not None and state.status is Status.FINISHED:
-            delta = delta_between(bench, before, state)
         if state.status is Status.FINISHED:
-            self._last = self._last_run = state
+            self._last_run = state
+        # Programs that only crash are no configuration that the next run could be held against.
+        if state.status is Status.FINISHED and judged(state):
+            delta = None if before is None else delta_between(bench, before, state)
+            self._last = state
         return WatchedRun(
             self._next(), "run", state, report.pass_rate, delta, None, None, report.exit_code
         )
@@ -182,7 +184,7 @@ class Watch:
         if not isinstance(report, RegradeReport):
             raise TypeError(report)
         state, rate = report.experiment.state, report.experiment.pass_rate
-        if state.status is Status.FINISHED:
+        if state.status is Status.FINISHED and judged(state):
             self._last = state
         flips = len(report.regrade.flips)
         return WatchedRun(self._next(), "regrade", state, rate, None, flips, None, report.exit_code)

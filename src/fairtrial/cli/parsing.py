@@ -24,6 +24,9 @@ from fairtrial.model.errors import UsageError
 from fairtrial.schema.decoding import missing
 from fairtrial.schema.fields import Option, options_of
 
+_DASH = "\0-"
+"""Stands for `-` while a line is read: alone it is a path or a word, and no option."""
+
 
 def parse(verb: Verb, words: Sequence[str]) -> Arguments:
     """Return what the words after a verb's name say.
@@ -55,7 +58,7 @@ def _sentence(error: CycloptsError, options: Sequence[Option]) -> str:
             return missing(named[0])
     if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
         return f"{error.unused_tokens[0]!r} is one argument too many"
-    return " ".join(str(error).split())
+    return " ".join(str(error).replace(_DASH, "-").split())
 
 
 def _may_be_on(option: Option, words: Sequence[str]) -> bool:
@@ -79,7 +82,7 @@ def _collector(options: Sequence[Option]) -> Any:
 
     def collect(*arguments: Any, **named: Any) -> dict[str, Any]:
         bound = signature.bind(*arguments, **named).arguments
-        return {name: value for name, value in bound.items() if value is not None}
+        return {name: _dashed(value) for name, value in bound.items() if value is not None}
 
     parameters = [_parameter(option) for option in options if not option.command_line.hidden]
     parameters.sort(key=lambda parameter: parameter.kind)
@@ -90,6 +93,14 @@ def _collector(options: Sequence[Option]) -> Any:
     signature = inspect.Signature(parameters)
     collect.__signature__ = signature  # type: ignore[attr-defined]
     return collect
+
+
+def _dashed(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_dashed(entry) for entry in value]
+    if isinstance(value, str):
+        return "-" if value == _DASH else value
+    return Path("-") if value == Path(_DASH) else value
 
 
 def _parameter(option: Option) -> inspect.Parameter:
@@ -152,7 +163,7 @@ def _with_bare_values(options: Sequence[Option], words: Sequence[str]) -> list[s
     for index, word in enumerate(words):
         if word == "--":  # what follows is another program's
             return [*done, *words[index:]]
-        done.append("./-" if word == "-" else word)  # the path of standard input, not an option
+        done.append(_DASH if word == "-" else word)
         following = words[index + 1] if index + 1 < len(words) else "-"
         if word in bare and (following.startswith("-") or Path(following).suffix):
             done[-1] = f"{word}={bare[word]}"

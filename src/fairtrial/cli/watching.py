@@ -27,6 +27,7 @@ from fairtrial.cli.progress import watched
 from fairtrial.cli.render.words import counted, percent
 from fairtrial.engine.control import Control
 from fairtrial.model.errors import ExitCode
+from fairtrial.model.experiment import Status
 
 _RECHECK_MS = 2_000
 """Files are looked at once in a while in any case: not every file system tells of changes."""
@@ -163,6 +164,8 @@ def line_of(turn: WatchedRun) -> str:
     parts = [head, name, state.experiment.id, f"{percent(rate.estimate)} of {rate.n:,}"]
     if state.status_reason:
         parts.append(f"{state.status.value}: {harmless(state.status_reason)}")
+    if state.status is Status.FINISHED and turn.exit_code is ExitCode.NO_VERDICT:
+        parts.append("no quality verdict: no grader judged any output")
     if turn.delta is not None:
         parts.append(harmless(turn.delta.sentence()))
     if turn.flips is not None:

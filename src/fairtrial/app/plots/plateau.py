@@ -12,8 +12,8 @@ def plateau_picture(report: PlateauReport) -> Drawing:
     need = report.need
     points = [
         (float(number), min(evidence, 2.0 * need))
-        for number, (_, _, evidence) in enumerate(report.told)
-        if evidence is not None
+        for number, _, _, evidence in report.told
+        if evidence is not None and number is not None
     ]
     drawn = [Curve("evidence", points)] if points else []
     if points:

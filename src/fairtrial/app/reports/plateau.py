@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from fairtrial.analysis.loop_rounds import Loop, PairedRound
 from fairtrial.analysis.plateau import PlateauRules
@@ -11,6 +11,22 @@ from fairtrial.app.reports.comparison import decision_json
 from fairtrial.model.decision import Outcome
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.json import Json
+
+
+class ToldRound(NamedTuple):
+    """A round as it is told.
+
+    Attributes:
+        number: From 0, the baseline; None for one that is left out.
+        round: The round.
+        e_value: Its e-value; None where it tells nothing.
+        evidence: The evidence after it; None like it.
+    """
+
+    number: int | None
+    round: PairedRound
+    e_value: float | None
+    evidence: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +61,20 @@ class PlateauReport:
         return 1.0 / self.rules.delta
 
     @property
-    def told(self) -> tuple[tuple[PairedRound, float | None, float | None], ...]:
-        """Each round with its e-value and the evidence after it; None where it tells nothing."""
+    def told(self) -> tuple[ToldRound, ...]:
+        """Each round with its number, its e-value and the evidence after it."""
         facts = self.loop.decision.evidence
         values = iter(zip(facts.get("e_values", ()), facts.get("evidence", ()), strict=True))
         telling = iter(facts.get("telling", ()))
-        found: list[tuple[PairedRound, float | None, float | None]] = []
+        found: list[ToldRound] = []
+        number = 0
         for one in self.loop.rounds:
             tells = one.gain is not None and next(telling, False)
             e_value, evidence = next(values) if tells else (None, None)
-            found.append((one, e_value, evidence))
+            found.append(
+                ToldRound(None if one.left_out is not None else number, one, e_value, evidence)
+            )
+            number += one.left_out is None
         return tuple(found)
 
     def summary(self) -> str:
@@ -86,6 +106,7 @@ class PlateauReport:
             "need": self.need,
             "rounds": [
                 {
+                    "round": number,
                     "id": one.version.id,
                     "name": one.version.name,
                     "pass_rate": one.version.score,
@@ -98,7 +119,7 @@ class PlateauReport:
                     "e_value": e_value,
                     "evidence": evidence,
                 }
-                for one, e_value, evidence in self.told
+                for number, one, e_value, evidence in self.told
             ],
             "earliest_possible_stop": loop.decision.evidence.get("earliest_possible_stop"),
             "ship": None

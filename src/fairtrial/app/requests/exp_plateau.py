@@ -26,8 +26,8 @@ class Request:
     (default: --series or --dataset, oldest first)"""
     series: str | None = option(None, metavar="NAME")
     """The experiments that `exp run --series NAME` tagged"""
-    dataset: str | None = option(None, short="-d", metavar="NAME")
-    """The finished experiments on this dataset"""
+    dataset: str | None = option(None, short="-d", metavar="NAME[@VERSION]")
+    """The finished experiments of one arm on this dataset; NAME is all of its versions"""
     baseline: str | None = option(None, metavar="EXPERIMENT")
     """Version 0 of the loop; what is older is left out"""
     eps: Annotated[float, Meta(gt=0, lt=1)] = option(0.05, metavar="GAIN")
@@ -41,9 +41,9 @@ class Request:
     max_gain: Annotated[float, Meta(gt=0, le=1)] = option(1.0, metavar="GAIN")
     """The most that one round can gain, if you know it: a smaller one stops a dead loop sooner"""
     accepted: tuple[str, ...] = option((), metavar="EXPERIMENT")
-    """Greedy: the loop kept this version, whatever its score says"""
+    """The loop kept this version, whatever its score says"""
     rejected: tuple[str, ...] = option((), metavar="EXPERIMENT")
-    """Greedy: the loop dropped this version, whatever its score says"""
+    """The loop dropped this version, whatever its score says; a chain too goes on without it"""
     picture: Plot = group(Plot)
 
 

@@ -20,7 +20,7 @@ NEWEST = "newest"
 Count = Annotated[int, Meta(ge=1)]
 Trials = Annotated[int, Meta(ge=1, le=1_000_000)]
 InFlight = Annotated[int, Meta(ge=1, le=10_000)]
-Name = Annotated[str, Meta(max_length=200)]
+Name = Annotated[str, Meta(min_length=1, max_length=200)]
 NotNegative = Annotated[int, Meta(ge=0)]
 
 

@@ -19,7 +19,7 @@ def render(report: PlateauReport, console: Console) -> None:
     line(console, f"Loop of {report.of}, {report.rules.mode}", "bold")
     rows = [
         (
-            str(number),
+            "" if number is None else str(number),
             one.version.name,
             percent(one.version.score) if one.left_out is None else "–",
             _points(one.gain),
@@ -28,7 +28,7 @@ def render(report: PlateauReport, console: Console) -> None:
             "" if evidence is None else f"{evidence:.3g}",
             "" if evidence is None else _bar(evidence, report.need),
         )
-        for number, (one, e_value, evidence) in enumerate(report.told)
+        for number, one, e_value, evidence in report.told
     ]
     heads = (">Round", "Version", ">Passed", ">Gain", "", ">e", ">Evidence", _scale(report.need))
     table(console, heads, rows)
