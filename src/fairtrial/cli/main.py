@@ -10,7 +10,7 @@ from fairtrial import __version__
 def main(words: list[str] | None = None) -> int:
     """Run one command line and return its exit code.
 
-    `--version` is answered before anything else is imported.
+    `--version` is answered, and the hook of agents run, before anything else is imported.
 
     Args:
         words: The command line; None is that of this process, which then ends with it.
@@ -18,6 +18,10 @@ def main(words: list[str] | None = None) -> int:
     given = sys.argv[1:] if words is None else words
     if given in (["--version"], ["-V"]) and _printed(f"fairtrial {__version__}\n"):
         return 0
+    if given[:1] == ["hook"]:
+        from fairtrial.cli.hook import hook  # noqa: PLC0415  # an agent waits for it
+
+        return hook(given[1:])
     try:
         return _run(given) if words is not None else _run_and_end(given)
     except KeyboardInterrupt:  # while modules are loaded, before anything else is there to catch it

@@ -1,0 +1,1 @@
+"""Capture: what the hooks of coding agents call, and how they come into the agents' settings."""
