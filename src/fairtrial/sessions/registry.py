@@ -17,6 +17,7 @@ READERS: Final[Mapping[str, str]] = {
     "opencode": "fairtrial.sessions.readers.opencode.reader:OpenCodeReader",
     "gemini": "fairtrial.sessions.readers.gemini.reader:GeminiReader",
     "pi": "fairtrial.sessions.readers.pi.reader:PiReader",
+    "atif": "fairtrial.sessions.readers.atif.reader:AtifReader",
 }
 """The reader of each agent; a module is loaded on first use."""
 

@@ -113,3 +113,14 @@ def test_only_a_header_of_pi_is_recognised() -> None:
     assert READER.recognises([{"type": "session", "version": 3, "cwd": "/r"}])
     assert not READER.recognises([{"type": "session"}])
     assert not READER.recognises([])
+
+
+def test_what_pi_wrote_down_as_the_cost_counts(tmp_path: Path) -> None:
+    usage = {"input": 1, "output": 2, "cost": {"input": 0.1, "total": 0.3}}
+    free = {"input": 1, "output": 2, "cost": {"total": 0}}
+    told = [{"role": "assistant", "content": [], "usage": one} for one in (usage, free)]
+    records = [{"type": "message", "id": str(n), "message": one} for n, one in enumerate(told)]
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(as_bytes(records))
+    found = [event for event in read(READER, path)[0] if isinstance(event, Usage)]
+    assert [event.cost_usd for event in found] == [0.3, None]

@@ -11,7 +11,7 @@ from fairtrial.sessions.line_reader import LineReader
 from fairtrial.sessions.walking import files_under
 
 if TYPE_CHECKING:  # it brings what is not needed to see that nothing is new
-    from fairtrial.ports.sessions import Clean, Transcript
+    from fairtrial.ports.sessions import Clean, Transcript, TranscriptSource
 
 AGENT = "gemini"
 
@@ -29,14 +29,24 @@ class GeminiReader(LineReader):
         return [Place(AGENT, root / ".gemini" / "tmp")]
 
     def files(self, folder: Path) -> Iterator[FoundFile]:
-        """Yield the chats under a folder."""
-        for found in files_under(folder, (".jsonl",)):
+        """Yield the chats under a folder, and those of older releases: one document each."""
+        for found in files_under(folder, (".jsonl", ".json")):
             if found.path.rpartition("/")[2].startswith("session-"):
                 yield found
 
     def recognises(self, head: Sequence[Mapping[str, object]]) -> bool:
         """Return whether the first record is the header that only Gemini CLI writes."""
         return bool(head) and {"sessionId", "projectHash"} <= head[0].keys()
+
+    def source(self, path: str) -> TranscriptSource:
+        """See `SessionReader.source`."""
+        if not path.endswith(".json"):
+            return super().source(path)
+        # Its modules are not needed to see that nothing is new.
+        from fairtrial.sessions.documents import Document  # noqa: PLC0415
+        from fairtrial.sessions.readers.gemini.transcript import split  # noqa: PLC0415
+
+        return Document(path, split)
 
     def start(self, path: Path, clean: Clean) -> Transcript:
         """See `SessionReader.start`."""

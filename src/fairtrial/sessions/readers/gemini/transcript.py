@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
+from fairtrial.model.json import Json
 from fairtrial.model.session import (
     MAIN,
     Call,
@@ -43,6 +44,7 @@ class Record(msgspec.Struct):
 
     sessionId: str | None = None  # noqa: N815  # fields have the names of the file
     startTime: Any = None  # noqa: N815
+    directories: Any = None
     type: str = ""
     id: str | None = None
     timestamp: Any = None
@@ -98,6 +100,13 @@ _SYNTHETIC: Final = "<session_context>"
 _NO_PROGRAM: Final = (126, 127)
 
 
+def split(document: Mapping[str, Json]) -> Iterator[Json]:
+    """Yield the records of a chat of an older release, which is one document."""
+    yield {name: value for name, value in document.items() if name != "messages"}
+    messages = document.get("messages")
+    yield from messages if isinstance(messages, list) else ()
+
+
 class GeminiTranscript(LineTranscript[State]):
     """One chat. See `Transcript`."""
 
@@ -116,6 +125,9 @@ class GeminiTranscript(LineTranscript[State]):
         if record.sessionId is not None:
             self._account.native_id = self._account.native_id or record.sessionId
             self._account.seen_at(moment(record.startTime))
+            folders = record.directories if isinstance(record.directories, list) else []
+            if self._account.cwd is None and folders and isinstance(folders[0], str):
+                self._account.cwd = folders[0]
             return
         if record.set_ is not None or record.rewind is not None:
             yield from self._patched(record.set_)

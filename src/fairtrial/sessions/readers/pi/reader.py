@@ -20,7 +20,7 @@ class PiReader(LineReader):
     """Reads pi. See `SessionReader`."""
 
     agent = AGENT
-    version = 1
+    version = 2
 
     def places(self, environ: Mapping[str, str], home: Path) -> Sequence[Place]:
         """Return the folder of sessions."""

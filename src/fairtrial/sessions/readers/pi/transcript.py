@@ -34,6 +34,7 @@ from fairtrial.model.session import (
 from fairtrial.model.task import Tokens
 from fairtrial.ports.sessions import Clean
 from fairtrial.sessions.account import Account, clipped, clipped_json, moment, text_of
+from fairtrial.sessions.amounts import amount
 from fairtrial.sessions.diffs import added, between
 from fairtrial.sessions.line_transcript import LineTranscript
 from fairtrial.sessions.readers.pi.reader import AGENT
@@ -166,7 +167,11 @@ class PiTranscript(LineTranscript[State]):
         events: list[SessionEvent] = []
         name = message.responseId or f"{self._account.native_id}:{record.id}"
         if isinstance(message.usage, Mapping):
-            events.append(Usage(0, at, MAIN, name, message.model, _tokens(message.usage)))
+            cost = message.usage.get("cost")
+            spent = amount(cost.get("total")) if isinstance(cost, Mapping) else None
+            tokens = _tokens(message.usage)
+            # What pi has no price for is 0 there.
+            events.append(Usage(0, at, MAIN, name, message.model, tokens, spent or None))
         for block in message.content if isinstance(message.content, list) else ():
             if isinstance(block, Mapping):
                 events += self._block(block, at)

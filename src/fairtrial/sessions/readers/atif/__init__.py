@@ -1,0 +1,1 @@
+"""Trajectories of any agent, as Harbor and others exchange them."""
