@@ -75,6 +75,8 @@ def _sources(bench: Bench, mine: Experiment, cells: list[str]) -> Mapping[str, l
         other = state.experiment
         if other.id == mine.id or other.created_at > mine.created_at or _judged(other) != judged:
             continue
+        if bench.store.pruner.without_outputs(other.id):
+            continue
         for arm, configuration in other.configuration_of_arms.items():
             for name, own in wanted.items():
                 if own == configuration:

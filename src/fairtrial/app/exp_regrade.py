@@ -11,6 +11,7 @@ from fairtrial.analysis.regrade import regrade_of
 from fairtrial.app.bench import Bench
 from fairtrial.app.grader_noises import keep_grader_noise, with_grader_noise
 from fairtrial.app.grader_rounds import noise_of
+from fairtrial.app.kept_outputs import require_outputs
 from fairtrial.app.picturing import checked_plot, pictured_experiment
 from fairtrial.app.provenance import provenance
 from fairtrial.app.regrading import Intent, Placed, case_loader, machinery_of, world_of
@@ -37,7 +38,7 @@ def exp_regrade(bench: Bench, request: Request) -> RegradeReport | AccompaniedRe
     """Grade the outputs of an experiment again and store the result as an experiment.
 
     Raises:
-        NotFoundError: there is no such experiment.
+        NotFoundError: there is no such experiment, or its outputs were removed.
         UsageError: a grader is wrong, no trial is on record, or the picture cannot be written.
         StoreError: the store cannot be read or written.
     """
@@ -51,6 +52,7 @@ def exp_regrade(bench: Bench, request: Request) -> RegradeReport | AccompaniedRe
         )
     if origin.totals.recorded == 0:
         raise UsageError(f"{origin.experiment.id} has no trial on record to grade")
+    require_outputs(bench, origin.experiment)
     intent = _intent(bench, request, origin)
     machinery, regrader = machinery_of(bench, intent, request.k, cache=not request.caching.no_cache)
     experiment = _experiment(bench, request, intent)

@@ -59,7 +59,8 @@ def exp_show(
             f"all ids: fairtrial dataset show {state.experiment.dataset}",
         )
     cases = stored_cases(bench, state.experiment, lambda key: key.case_id == request.case)
-    return CaseReport(state, trials, tuple(cases))
+    removed = bench.store.pruner.without_outputs(state.experiment.id)
+    return CaseReport(state, trials, tuple(cases), removed)
 
 
 def _design(bench: Bench, state: ExperimentState) -> DesignReading | None:

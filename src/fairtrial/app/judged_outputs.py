@@ -10,6 +10,7 @@ from typing import Any
 from fairtrial.analysis.regrade import has_output
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm
+from fairtrial.app.kept_outputs import require_outputs
 from fairtrial.app.settling import settled_graders
 from fairtrial.app.stored_cases import stored_cases
 from fairtrial.graders.judging import judge_outputs
@@ -93,7 +94,12 @@ def graded(
 def stored_outputs(
     bench: Bench, arm: ChosenArm, wanted: Callable[[Trial], bool]
 ) -> Iterator[tuple[Case, Trial]]:
-    """Yield for each row of an arm its first wanted trial that has an output, with its case."""
+    """Yield for each row of an arm its first wanted trial that has an output, with its case.
+
+    Raises:
+        NotFoundError: the outputs were removed.
+    """
+    require_outputs(bench, arm.experiment)
     first: dict[CaseKey, Trial] = {}
     where = TrialFilter(arm=arm.arm)
     for trial in bench.store.experiments.trials(arm.experiment.id, where):

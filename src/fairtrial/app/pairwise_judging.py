@@ -13,6 +13,7 @@ from fairtrial.analysis.pairwise_judging import JudgedPairs, People, judged_pair
 from fairtrial.app.bench import Bench
 from fairtrial.app.counted_trials import counted_rows, decided_trials
 from fairtrial.app.judging_options import Judges
+from fairtrial.app.kept_outputs import require_outputs
 from fairtrial.app.settling import tell
 from fairtrial.app.stored_cases import stored_cases
 from fairtrial.graders.pairwise.judge import PairwiseJudge
@@ -148,6 +149,7 @@ def _pairs(bench: Bench, keys: Mapping[CaseKey, int], sides: tuple[Input, Input]
 
 def _first_outputs(bench: Bench, keys: Mapping[CaseKey, int], side: Input) -> dict[CaseKey, Json]:
     """Return the output of the first decided trial of each row."""
+    require_outputs(bench, side.state.experiment)
     found: dict[CaseKey, Json] = {}
     for trial in decided_trials(bench, side):
         key = trial.key.case_key

@@ -199,6 +199,9 @@ VERBS = (
     ),
     Verb(("sessions", "export"), "Write a session as jsonl or markdown"),
     Verb(("sessions", "rm"), "Remove captured sessions for good, with all that is kept of them"),
+    Verb(
+        ("prune",), "Remove what is old for good: sessions, calls, outputs, kept answers, snapshots"
+    ),
     Verb(("demo",), "Run a small real experiment, offline, in a temporary store", runs_trials=True),
     Verb(("doctor",), "Check the installation, the store, the disk and the agents found on PATH"),
 )

@@ -121,7 +121,7 @@ class CallStore(Protocol):
         ...
 
     def prune(
-        self, now: datetime, older_than_s: float, *, recordings: bool = False
+        self, now: datetime, older_than_s: float, *, recordings: bool = False, others: bool = True
     ) -> tuple[int, int]:
         """Forget calls that began so long ago, with their payloads.
 

@@ -70,6 +70,16 @@ class Blobs:
                     removed += size
         return removed
 
+    def remove(self, names: Collection[str]) -> None:
+        """Remove files; the caller holds the write lock, as for `keep_only`.
+
+        Raises:
+            StoreError: a file cannot be removed.
+        """
+        with translated(self._folder):
+            for name in names:
+                self._path(name).unlink(missing_ok=True)
+
     def has(self, name: str) -> bool:
         """Whether a payload's file is there."""
         return self._path(name).exists()

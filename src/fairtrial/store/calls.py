@@ -140,7 +140,7 @@ class SqlCallStore:
             return int(connection.execute(statement).scalar_one() or 0) + 1
 
     def prune(
-        self, now: datetime, older_than_s: float, *, recordings: bool = False
+        self, now: datetime, older_than_s: float, *, recordings: bool = False, others: bool = True
     ) -> tuple[int, int]:
         """Forget calls that began so long ago; see `CallStore`.
 
@@ -151,6 +151,8 @@ class SqlCallStore:
         old = [model_call.c.started_at < limit]
         if not recordings:
             old.append(model_call.c.experiment.is_(None))
+        if not others:
+            old.append(model_call.c.experiment.is_not(None))
         chosen = select(model_call.c.id).where(*old)
         with self._database.write() as connection:
             connection.execute(delete(call_piece).where(call_piece.c.call_id.in_(chosen)))

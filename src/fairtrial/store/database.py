@@ -17,6 +17,8 @@ from fairtrial.store.failures import translated
 WRITES = "fairtrial_writes"
 """Execution option of a connection whose transactions take the write lock at once."""
 
+_PATIENCE_MS = 1_000
+"""How long the emptying of the log waits for others."""
 _BEGIN_WRITE = "BEGIN IMMEDIATE"
 # Pages of the log that are copied into the file at once (32 MB): each copy waits for the disk.
 _CHECKPOINT_PAGES = 8_000
@@ -83,9 +85,44 @@ class Database:
                 # The pool rolls back what was not committed.
                 connection.close()
 
+    def empty_log(self, *, anew: bool = False) -> bool:
+        """Move the log into the file and cut it to nothing, so that no remains stay in it.
+
+        Args:
+            anew: Write the file anew before, without the pages that are free.
+
+        Returns:
+            Whether it was done: whoever reads or writes meanwhile is not waited for for long.
+
+        Raises:
+            StoreError: the disk failed or is full.
+        """
+        with translated(self.path):
+            connection = self.engine.raw_connection()
+            try:
+                # Not given back to the pool: it has no patience.
+                connection.detach()
+                return _emptied(connection.cursor(), anew=anew)
+            finally:
+                connection.close()
+
     def close(self) -> None:
         """Close every connection."""
         self.engine.dispose()
+
+
+def _emptied(cursor: DBAPICursor, *, anew: bool) -> bool:
+    cursor.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
+    try:
+        if anew:
+            cursor.execute("VACUUM")
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            return False
+        raise
+    (busy, *_) = cursor.fetchone() or (1,)
+    return not busy
 
 
 def _engine(path: Path, busy_timeout_s: float) -> Engine:
@@ -117,6 +154,8 @@ def configure(connection: DBAPIConnection | sqlite3.Connection) -> None:
         "journal_mode = WAL",
         "synchronous = NORMAL",
         "foreign_keys = ON",
+        # What is deleted or replaced is overwritten: it may have been somebody's secret.
+        "secure_delete = ON",
         f"wal_autocheckpoint = {_CHECKPOINT_PAGES}",
     ):
         cursor.execute(f"PRAGMA {pragma}")

@@ -39,13 +39,21 @@ class Recorder:
             StoreError: nothing was written.
         """
         # Encoding and writing blobs take time, so they come before the write lock.
-        ready = [(trial, self._blobs.pack(_body(trial))) for trial in trials]
+        ready = [(trial, self._pack(trial)) for trial in trials]
         with self._database.write_fast() as cursor:
             found = self._statements.experiment_id.first(cursor, (experiment,))
             if found is None:
                 raise NotFoundError(f"there is no experiment {experiment}")
+            # A file that was there when it was packed may have been removed before the lock.
+            ready = [
+                (trial, body if body[1] is None or self._blobs.has(body[1]) else self._pack(trial))
+                for trial, body in ready
+            ]
             for distinct in _distinct(ready):
                 _Batch(self._statements, cursor, found[0], now).write(distinct)
+
+    def _pack(self, trial: Trial) -> _Body:
+        return self._blobs.pack(_body(trial))
 
 
 def _body(trial: Trial) -> bytes:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -12,7 +11,7 @@ import msgspec
 from sqlalchemy import Connection, Select, and_, case, delete, func, or_, select
 
 from fairtrial.analysis.session_events import in_order
-from fairtrial.model.errors import NotFoundError, StoreError
+from fairtrial.model.errors import NotFoundError
 from fairtrial.model.flag import Flag, FlagLevel
 from fairtrial.model.session import (
     MAIN,
@@ -294,12 +293,10 @@ class SqlSessionStore:
             StoreError: the store cannot be written.
         """
         with self._database.write() as connection:
-            # What is deleted is overwritten too, and does not stay in the log.
-            connection.exec_driver_sql("PRAGMA secure_delete = ON")
             freed = remove_sessions(connection, session_ids)
-        # Another process may read at this moment; the log is emptied at the next chance.
-        with suppress(StoreError), self._database.engine.connect() as connection:
-            connection.connection.cursor().execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        # It must not stay in the log either. Another process may read at this moment; then the
+        # log is emptied at the next chance.
+        self._database.empty_log()
         return freed
 
     def allow_removed(self) -> None:

@@ -22,6 +22,7 @@ class CaseReport(Informing):
         state: The experiment.
         trials: The case's trials, by condition, arm and number.
         cases: The case under each of its conditions.
+        outputs_removed: Whether its outputs were removed; then they are null.
     """
 
     schema: ClassVar[str] = "fairtrial.case/1"
@@ -29,6 +30,7 @@ class CaseReport(Informing):
     state: ExperimentState
     trials: Sequence[Trial]
     cases: Sequence[Case]
+    outputs_removed: bool = False
 
     def json(self) -> dict[str, Json]:
         """Return the report as one JSON object."""
@@ -36,5 +38,6 @@ class CaseReport(Informing):
             "schema": self.schema,
             "experiment": self.state.experiment.id,
             "cases": [case.content() for case in self.cases],
+            "outputs_removed": self.outputs_removed,
             "trials": [trial_json(trial) for trial in self.trials],
         }

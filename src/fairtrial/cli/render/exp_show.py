@@ -38,6 +38,8 @@ def render(
     elif isinstance(report, CaseReport):
         for case in report.cases:
             _case(case, console)
+        if report.outputs_removed:
+            line(console, "The outputs were removed with fairtrial prune", "yellow")
         for trial in report.trials:
             _trial(trial, console)
             _further(trial, console)

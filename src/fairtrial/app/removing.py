@@ -1,0 +1,49 @@
+"""Removing sessions and snapshots of repositories for good."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from fairtrial.app.bench import Bench
+from fairtrial.model.snapshot import Snapshot
+
+_EVERY = 2**31
+
+
+def remove_sessions(bench: Bench, session_ids: Sequence[str]) -> int:
+    """Remove sessions with the snapshots taken in them; return the bytes set free.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    if not session_ids:
+        return 0
+    store = bench.store
+    taken = [
+        snapshot
+        for found in store.sessions.many(session_ids)
+        for snapshot in store.snapshots.of_session(found.session.agent, found.session.native_id)
+    ]
+    return store.sessions.remove(session_ids) + _remove(bench, taken)
+
+
+def remove_snapshots(bench: Bench, cutoff: datetime) -> int:
+    """Remove the snapshots that were taken before; return how many.
+
+    Raises:
+        StoreError: the store cannot be written.
+    """
+    old = [one for one in bench.store.snapshots.newest(_EVERY) if one.taken_at < cutoff]
+    _remove(bench, old)
+    return len(old)
+
+
+def _remove(bench: Bench, snapshots: Sequence[Snapshot]) -> int:
+    if not snapshots:
+        return 0
+    from fairtrial.workspaces.snapshots.files import GitSnapshotFiles  # noqa: PLC0415  # runs git
+
+    freed = GitSnapshotFiles(bench.home, bench.environ).remove(snapshots)
+    bench.store.snapshots.forget(snapshots)
+    return freed
