@@ -19,7 +19,7 @@ from fairtrial.workspaces.image.engines import Engine, find_engine, remove_conta
 from fairtrial.workspaces.image.files import ImageFiles
 from fairtrial.workspaces.places import Places, dead_owners, left_by
 from fairtrial.workspaces.preparing import prepared
-from fairtrial.workspaces.trial_files import Means, TrialFiles
+from fairtrial.workspaces.trial_files import Findings, Means, TrialFiles
 
 _TRIED = Limits(memory_bytes=1024**3, processes=256)
 _INSTALL = "install bubblewrap (apt, dnf, pacman or apk), or ask for level none"
@@ -48,7 +48,12 @@ class LocalWorkspaces:
         self._environ = environ
         self._places = Places(self._root / "live", new_id)
         self._means = Means(
-            self._places, programs, ControlGroups(), environ, (home.absolute(), self._root)
+            self._places,
+            programs,
+            ControlGroups(),
+            environ,
+            (home.absolute(), self._root),
+            Findings(),
         )
         self._engine: Engine | str | None = None
 
@@ -124,6 +129,7 @@ class LocalWorkspaces:
         place = self._places.new()
         (place / "files").mkdir()
         repo = PreparedRepo("probe", (place / "files",), "", place)
+        self._means.findings.overlay = self._means.findings.groups = None
         try:
             async with BwrapFiles(self._means, repo, Wanted(level, _TRIED)) as tried:
                 held = tried.isolation.held

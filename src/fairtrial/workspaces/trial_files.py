@@ -32,6 +32,21 @@ _TOOL_LIMIT_S = 120.0
 _ERROR_TEXT = 200
 
 
+class Findings:
+    """What was found to work on this machine, so that it is tried once and not for each trial.
+
+    Attributes:
+        overlay: Why no overlay can be had; empty when one can, None when not tried yet.
+        groups: The same of joining control groups.
+    """
+
+    __slots__ = ("groups", "overlay")
+
+    def __init__(self) -> None:
+        self.overlay: str | None = None
+        self.groups: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Means:
     """What workspaces are made with.
@@ -42,6 +57,7 @@ class Means:
         groups: Makes control groups.
         environ: The environment of this process.
         data: Folders that no trial may see: the store, the prepared files, other workspaces.
+        findings: What was found to work.
     """
 
     places: Places
@@ -49,6 +65,7 @@ class Means:
     groups: ControlGroups
     environ: Mapping[str, str]
     data: tuple[Path, ...]
+    findings: Findings
 
 
 class TrialFiles(ABC):

@@ -54,6 +54,7 @@ class BwrapFiles(TrialFiles):
 
     level = Level.BWRAP
     _lower: tuple[Path, ...] = ()
+    _processes: int | None = None
 
     @property
     def path(self) -> PurePosixPath:
@@ -100,20 +101,19 @@ class BwrapFiles(TrialFiles):
             (self.place / name).mkdir()
         limits = await self._limit()
         self._lower = self._repo.layers
-        copied = Held(Guarantee.COPY, holds=True, how="an overlay")
-        failed = await self._try()
-        if failed is not None and failed.step == launch.CONTROL_GROUP:
-            limits = tuple(replace(held, holds=False, how=str(failed)) for held in limits)
+        await self._find_out()
+        found = self._means.findings
+        if found.groups and self._group.folders:
+            limits = tuple(replace(held, holds=False, how=found.groups) for held in limits)
             await asyncio.to_thread(self._group.remove)
             self._group = Group()
-            failed = await self._try()
-        if failed is not None and failed.step == launch.OVERLAY and len(self._lower) == 1:
+        copied = Held(Guarantee.COPY, holds=True, how="an overlay")
+        if found.overlay:
+            if len(self._lower) > 1:
+                raise SandboxError(launch.OVERLAY, found.overlay)
             self._lower = ()
             how = await asyncio.to_thread(copy_tree, self._repo.layers[0], self.folder)
-            copied = replace(copied, how=f"{how}, since an overlay does not work: {failed}")
-            failed = await self._try()
-        if failed is not None:
-            raise failed
+            copied = replace(copied, how=f"{how}, since an overlay does not work: {found.overlay}")
         port = self._wanted.port
         reached = "nothing" if port is None else f"only port {port} of 127.0.0.1"
         return (
@@ -121,19 +121,46 @@ class BwrapFiles(TrialFiles):
             Held(Guarantee.FILES, holds=True, how="a mount namespace; the system is read-only"),
             Held(Guarantee.NETWORK, holds=True, how=f"a network namespace: {reached} is reached"),
             Held(Guarantee.PROCESSES, holds=True, how="a process namespace that dies with us"),
-            *limits,
+            *map(self._or_by_namespace, limits),
         )
 
-    async def _try(self) -> SandboxError | None:
-        """Run nothing, to see what works here; return what did not."""
-        call = ProcessCall(("true",), b"", self._tool_environment(None), Path("/"), 60.0)
-        try:
-            await self._sandboxed(call, 0, groups=self._group)
-        except SandboxError as problem:
-            return problem
-        except TaskError as problem:
-            return SandboxError("its system", str(problem))
-        return None
+    def _or_by_namespace(self, held: Held) -> Held:
+        """Return a limit that no control group holds as one that the user namespace does."""
+        most = self._wanted.limits.processes
+        if held.what is not Guarantee.PROCESS_COUNT or held.holds or not counts_by_namespace():
+            return held
+        self._processes = most
+        how = f"{most:,} by RLIMIT_NPROC in a user namespace of its own"
+        return Held(held.what, holds=True, how=how)
+
+    async def _find_out(self) -> None:
+        """Run nothing, once, to see what works here.
+
+        Raises:
+            Undecidable: no sandbox can be made.
+        """
+        found = self._means.findings
+        groups = self._group
+        while found.overlay is None or (groups.folders and found.groups is None):
+            lower, self._lower = self._lower, () if found.overlay else self._lower
+            call = ProcessCall(("true",), b"", self._tool_environment(None), Path("/"), 60.0)
+            try:
+                await self._sandboxed(call, 0, groups=groups)
+            except SandboxError as problem:
+                if problem.step == launch.CONTROL_GROUP:
+                    found.groups, groups = str(problem), Group()
+                elif problem.step == launch.OVERLAY:
+                    found.overlay = str(problem)
+                else:
+                    raise
+            except TaskError as problem:
+                raise SandboxError("its system", str(problem)) from None
+            else:
+                found.overlay = found.overlay or ""
+                if groups.folders:
+                    found.groups = ""
+            finally:
+                self._lower = lower
 
     async def _run(self, call: ProcessCall, number: int) -> ProcessResult:
         check_words(call)
@@ -155,6 +182,7 @@ class BwrapFiles(TrialFiles):
             "cgroups": [str(folder) for folder in groups.folders],
             "lower": [str(folder) for folder in self._lower],
             "port": port,
+            "processes": self._processes if groups is not _NO_GROUP else None,
             "run": number,
         }
         result, notes = await self._start("launch", order, call, number)
@@ -219,6 +247,17 @@ class BwrapFiles(TrialFiles):
         )
         self._runs += 1
         return await self._sandboxed(call, self._runs, binds)
+
+
+def counts_by_namespace() -> bool:
+    """Tell whether a limit of processes counts those of a user namespace alone.
+
+    Linux does so since 5.14, and exempts root.
+    """
+    version = re.match(r"(\d+)\.(\d+)", os.uname().release)
+    return (
+        os.getuid() != 0 and version is not None and (int(version[1]), int(version[2])) >= (5, 14)
+    )
 
 
 def bwrap_path(environ: Mapping[str, str]) -> str:

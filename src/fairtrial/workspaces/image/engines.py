@@ -8,12 +8,14 @@ import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from fairtrial.model.errors import UsageError
 from fairtrial.model.isolation import Guarantee, Held, Limits
 
 NAMES = ("podman", "docker")
+_INITS = ("/usr/libexec/podman/catatonit", "/usr/lib/podman/catatonit")
 LABEL = "fairtrial.owner"
 _OWN_VARIABLES = (
     "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "XDG_RUNTIME_DIR", "XDG_CONFIG_HOME",
@@ -35,6 +37,7 @@ class Engine:
         rootless: Containers belong to the user, not to root.
         limits: `memory` and `pids`, as far as it can enforce them.
         version: Its version.
+        init: It can put a first process of its own into a container.
         env: The environment of its client.
     """
 
@@ -43,6 +46,7 @@ class Engine:
     rootless: bool
     limits: frozenset[str]
     version: str
+    init: bool
     env: Mapping[str, str]
 
     @property
@@ -170,7 +174,16 @@ def _podman(path: str, info: Mapping[str, Any], env: Mapping[str, str]) -> Engin
     if rootless and host.get("cgroupVersion") == "v1":
         controllers = frozenset()
     version = str(info.get("version", {}).get("Version", "of unknown version"))
-    return Engine(path, True, rootless, controllers & {"memory", "pids"}, version, env)  # noqa: FBT003
+    init = any(Path(place).is_file() for place in _INITS) or bool(shutil.which("catatonit"))
+    return Engine(
+        path,
+        podman=True,
+        rootless=rootless,
+        limits=controllers & {"memory", "pids"},
+        version=version,
+        init=init,
+        env=env,
+    )
 
 
 def _docker(path: str, info: Mapping[str, Any], env: Mapping[str, str]) -> Engine | None:
@@ -180,4 +193,12 @@ def _docker(path: str, info: Mapping[str, Any], env: Mapping[str, str]) -> Engin
         name for name, key in (("memory", "MemoryLimit"), ("pids", "PidsLimit")) if info.get(key)
     }
     rootless = any("rootless" in option for option in info.get("SecurityOptions") or ())
-    return Engine(path, False, rootless, frozenset(limits), str(info["ServerVersion"]), env)  # noqa: FBT003
+    return Engine(
+        path,
+        podman=False,
+        rootless=rootless,
+        limits=frozenset(limits),
+        version=str(info["ServerVersion"]),
+        init=True,
+        env=env,
+    )

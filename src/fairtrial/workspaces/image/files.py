@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from pathlib import Path, PurePosixPath
 
 from fairtrial.model.errors import TaskError, Undecidable, UsageError
@@ -17,7 +18,9 @@ WORKSPACE, HOME = PurePosixPath("/workspace"), PurePosixPath("/home/trial")
 _GO = "/run/trial"
 _WAIT = f'read -r _ < {_GO}/pipe; exec "$@"'
 """Holds the program back until its port is there."""
+_ITS_FAULT = re.compile("permission denied|exec format error|no such file", re.IGNORECASE)
 _CANNOT_RUN, _NOT_FOUND = 126, 127
+_NO_INIT = "; without an init (catatonit), so that its program is process 1"
 _SECURITY = ("--cap-drop", "ALL", "--security-opt", "no-new-privileges")
 
 
@@ -78,7 +81,11 @@ class ImageFiles(TrialFiles):
             Held(Guarantee.COPY, holds=True, how=how),
             Held(Guarantee.FILES, holds=True, how="a container, which has the trial's own only"),
             Held(Guarantee.NETWORK, holds=True, how=f"--network none: {reached} is reached"),
-            Held(Guarantee.PROCESSES, holds=True, how="a container for each call"),
+            Held(
+                Guarantee.PROCESSES,
+                holds=True,
+                how="a container for each call" + ("" if self._engine.init else _NO_INIT),
+            ),
             *self._engine.limits_held(self._wanted.limits),
         )
 
@@ -134,6 +141,8 @@ class ImageFiles(TrialFiles):
             "--workdir", str(WORKSPACE / PurePosixPath(call.cwd)),
             *variables,
         ]  # fmt: skip
+        if self._engine.init:
+            options.append("--init")
         if self._engine.podman:
             options += ["--security-opt", "label=disable"]
         if limits.memory_bytes is not None:
@@ -155,6 +164,6 @@ def _not_started(call: ProcessCall, result: ProcessResult) -> TaskError | Undeci
     said = result.usage.stderr_tail.strip().rpartition("\n")[2]
     if result.usage.exit_status == _NOT_FOUND:
         return TaskError(f"program {call.argv[0]!r} is not in the image: {said}")
-    if result.usage.exit_status == _CANNOT_RUN:
+    if result.usage.exit_status == _CANNOT_RUN and _ITS_FAULT.search(said):
         return TaskError(f"program {call.argv[0]!r} could not be started: {said}")
     return Undecidable(f"the container could not be started: {said}")

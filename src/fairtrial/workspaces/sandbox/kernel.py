@@ -19,6 +19,8 @@ _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
 _IFREQ = struct.Struct("16sH14x")
 _EINVAL = 22
 BACKLOG = 512
+_OWN_PROCESSES = 3
+"""The launcher, bwrap, and its first process inside."""
 
 
 class _Libc:
@@ -60,6 +62,15 @@ def own_namespaces() -> None:
             file.write(text)
     mount("none", "/", "", MS_REC | MS_PRIVATE, "")
     loopback_up()
+
+
+def limit_processes(most: int | None) -> None:
+    """Limit the processes of this user in this process's own user namespace (Linux 5.14)."""
+    if most is not None:
+        import resource  # noqa: PLC0415  # seldom needed
+
+        most += _OWN_PROCESSES
+        resource.setrlimit(resource.RLIMIT_NPROC, (most, most))
 
 
 def enter(pid: int) -> None:

@@ -19,7 +19,8 @@ Order = dict[str, Any]
 
 `program`: the path of bwrap; `bwrap`: its options; `argv`: the program; `cgroups`: folders to
 join; `lower`: folders of the overlay, none for no overlay; `port`: the one port or None; `run`: a
-number that tells the runner whose port it is.
+number that tells the runner whose port it is; `processes`: how many may be in the user namespace,
+None for no limit.
 """
 
 
@@ -100,6 +101,7 @@ def prepare(order: Order) -> tuple[str, str] | None:
                 control.connect("control")
             step = "its namespaces"
             kernel.own_namespaces()
+            kernel.limit_processes(order["processes"])
             if order["lower"]:
                 step = OVERLAY
                 kernel.mount_overlay(order["lower"], "upper", "work", "merged")
