@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from fairtrial.app.deferred_evals import DeferredEvals
 from fairtrial.app.paths import current_folder, user_path
 from fairtrial.engine.control import Control
 from fairtrial.model.events import Event
@@ -54,6 +55,7 @@ class Bench:
         publish: Takes the events of a run.
         control: How a run is asked to stop.
         store_url: Database URL; None is the embedded store under `home`.
+        ask: Shows a report and asks a question about it; None when there is nobody to ask.
     """
 
     home: Path
@@ -63,6 +65,7 @@ class Bench:
     publish: Callable[[Event], None] = ignore
     control: Control = field(default_factory=Control)
     store_url: str | None = None
+    ask: Callable[[Any, str], bool] | None = None
 
     @cached_property
     def store(self) -> Store:
@@ -98,7 +101,10 @@ class Bench:
             cache: Whether models' answers are kept, and kept ones are served.
         """
         answers = self.store.answers if cache else None
-        return Surroundings(folder, self.environ, workspace, self.prices, answers, self.clock)
+        evals = DeferredEvals(self, workspace)
+        return Surroundings(
+            folder, self.environ, workspace, self.prices, answers, self.clock, evals
+        )
 
     def close(self) -> None:
         """Close the store, if it was opened."""

@@ -21,6 +21,7 @@ from fairtrial.tasks.registry import task_spec
 
 CONTROL, CANDIDATE = "control", "candidate"
 CONTINUATION = "continuation"
+AGENT = "agent"
 EDITED = (
     "the file of the recorded task was edited since, so the control runs it as it is now; keep "
     "both versions, as two files, for a control that runs what was recorded"
@@ -148,12 +149,17 @@ def replaced(task: TaskSpec, **options: Json) -> TaskSpec:
 def check_recordable(bench: Bench, arms: Sequence[Arm], calls: dict[str, Json]) -> None:
     """Refuse tasks whose calls cannot be led through a proxy, and tell what it changes.
 
+    The calls of coding agents always are.
+
     Raises:
         UsageError: one is an http task.
     """
+    kinds = {arm.task.kind: arm.name for arm in arms}
+    if AGENT in kinds:
+        # Its sandbox leaves it no other way to a model than the proxy.
+        calls["record"] = True
     if not calls.get("record"):
         return
-    kinds = {arm.task.kind: arm.name for arm in arms}
     if "http" in kinds:
         raise UsageError(
             "the model calls of an http task are the service's own, and do not come through here",

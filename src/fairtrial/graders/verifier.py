@@ -67,10 +67,12 @@ class VerifierGrader:
     where: str
 
     async def open(self) -> None:
-        """Do nothing: a workspace is made for each output."""
+        """Begin to use the eval tasks; a workspace is made for each output."""
+        self.evals.open()
 
     async def close(self) -> None:
-        """Do nothing: a workspace ends with its grade."""
+        """Let go of the eval tasks; a workspace has ended with its grade."""
+        self.evals.close()
 
     async def grade(self, subject: Subject) -> Grade:
         """Grade one change.

@@ -70,6 +70,10 @@ class SuiteStore(Protocol):
         """
         ...
 
+    def folder(self, digest: str) -> str | None:
+        """Return the folder of a task whose newest version has a digest; None when none has."""
+        ...
+
     def judge(
         self, digest: str, status: TaskStatus, validation: Mapping[str, Json], now: datetime
     ) -> None:
@@ -109,6 +113,14 @@ class EvalTasks(Protocol):
 
     A case names its task: `case.metadata["eval_task"]` is the digest.
     """
+
+    def open(self) -> None:
+        """Begin to use it; each call is followed by one of `close`."""
+        ...
+
+    def close(self) -> None:
+        """End to use it; the last one removes what was made for all. Workspaces have ended."""
+        ...
 
     def task(self, digest: str) -> EvalTask:
         """Return the task with a digest.

@@ -113,6 +113,13 @@ class SqlSuiteStore:
             raise NotFoundError(f"there is no eval task with the digest {digest}")
         return from_body(self._blobs.unpack(row.body, row.blob))
 
+    def folder(self, digest: str) -> str | None:
+        """Return the folder of a task whose newest version has a digest; see `SuiteStore`."""
+        statement = select(eval_task.c.folder).where(eval_task.c.digest == digest)
+        ordered = statement.order_by(eval_task.c.loaded_at.desc()).limit(1)
+        with self._database.read() as connection:
+            return connection.execute(ordered).scalar_one_or_none()
+
     def judge(
         self, digest: str, status: TaskStatus, validation: Mapping[str, Json], now: datetime
     ) -> None:

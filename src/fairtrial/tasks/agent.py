@@ -95,10 +95,12 @@ class AgentTask:
         Raises:
             InfraError: there is none.
         """
+        self.evals.open()
         self.agent.login()
 
     async def close(self) -> None:
-        """Do nothing: a workspace ends with its trial."""
+        """Let go of the eval tasks; a workspace has ended with its trial."""
+        self.evals.close()
 
     async def run(self, call: TaskCall) -> TaskResult:
         """Let the agent work, and return what it changed; see `Task.run`.

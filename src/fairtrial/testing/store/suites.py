@@ -113,6 +113,12 @@ class SuiteStoreContract:
             suites.find("/work", TASK.name)
         assert f"failures/{TASK.name}, other/{TASK.name}" in str(caught.value.fix)
 
+    def test_the_folder_of_the_newest_version_is_told(self, suites: SuiteStore) -> None:
+        suites.load(TASK, "/work", "/f", NOON)
+        suites.load(TASK, "/other", "/g", LATER)
+        assert suites.folder(TASK.digest) == "/g"
+        assert suites.folder("0" * 64) is None
+
     def test_what_is_forgotten_is_not_found_but_its_version_stays(self, suites: SuiteStore) -> None:
         suites.load(TASK, "/work", "/f", NOON)
         suites.forget("/work", "failures", TASK.name)

@@ -1,0 +1,160 @@
+"""Eval tasks and their workspaces, for what runs them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from fairtrial.model.errors import FairtrialError, InfraError, TaskError, TrialProblem
+from fairtrial.model.eval_task import Command, EvalTask, FolderStart
+from fairtrial.model.isolation import Level, Wanted
+from fairtrial.model.json import content_hash
+from fairtrial.model.session import SessionEvent
+from fairtrial.ports import PreparedRepo, ProcessCall, RepoWorkspace
+from fairtrial.ports.suites import SuiteStore, Trajectory
+from fairtrial.ports.workspaces import Workspaces
+from fairtrial.suites.starting import Sources, write_start
+from fairtrial.suites.trajectory_leaks import leaks_in
+from fairtrial.workspaces.ending import bad_ending, with_last_line
+from fairtrial.workspaces.environment import child_environment
+
+_SETUP_OUTPUT: Final = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A transcript that is in the store now.
+
+    Attributes:
+        session: The id of its session.
+        events: What happened in it.
+    """
+
+    session: str
+    events: Sequence[SessionEvent]
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a workshop works with.
+
+    Attributes:
+        suites: Knows tasks by their digests.
+        workspaces: Makes workspaces.
+        sources: Where the content of repositories comes from.
+        folder: Returns the folder that a task's workspace begins as, by the task's digest.
+        keep: Puts an agent's transcripts into the store; None when it can read none of them.
+        environ: The environment of this process.
+    """
+
+    suites: SuiteStore
+    workspaces: Workspaces
+    sources: Sources
+    folder: Callable[[str], Path | None]
+    keep: Callable[[str, Mapping[str, bytes]], Kept | None]
+    environ: Mapping[str, str]
+
+
+class Workshop:
+    """The `EvalTasks` of a run. What it prepared once serves all its trials."""
+
+    def __init__(self, means: Means) -> None:
+        self._means = means
+        self._tasks: dict[str, EvalTask] = {}
+        self._made: dict[str, asyncio.Future[PreparedRepo]] = {}
+
+    def task(self, digest: str) -> EvalTask:
+        """See `EvalTasks.task`."""
+        if digest not in self._tasks:
+            self._tasks[digest] = self._means.suites.version(digest)
+        return self._tasks[digest]
+
+    async def prepared(self, digest: str, harness: Mapping[str, bytes]) -> PreparedRepo:
+        """See `EvalTasks.prepared`."""
+        task = self.task(digest)
+        base = await self._once(digest, lambda: self._ready(task))
+        if not harness:
+            return base
+        key = content_hash([digest, {path: data.hex() for path, data in harness.items()}])
+        return await self._once(key, lambda: self._with_files(base, harness))
+
+    def workspace(self, repo: PreparedRepo, wanted: Wanted) -> RepoWorkspace:
+        """See `EvalTasks.workspace`."""
+        return self._means.workspaces.workspace(repo, wanted)
+
+    async def keep_trajectory(
+        self, task: EvalTask, agent: str, transcripts: Mapping[str, bytes]
+    ) -> Trajectory:
+        """See `EvalTasks.keep_trajectory`."""
+        if not transcripts:
+            return Trajectory(None, trouble="the agent wrote no transcript")
+        try:
+            kept = await asyncio.to_thread(self._means.keep, agent, transcripts)
+        except (FairtrialError, OSError) as error:
+            return Trajectory(None, trouble=f"the transcript could not be kept: {error}")
+        if kept is None:
+            return Trajectory(None, trouble="the transcript could not be read")
+        return Trajectory(kept.session, leaks_in(kept.events, task))
+
+    async def _once(
+        self, key: str, make: Callable[[], Coroutine[Any, Any, PreparedRepo]]
+    ) -> PreparedRepo:
+        """Return what is made for a key, by whoever asks first."""
+        made = self._made.get(key)
+        if made is None:
+            made = self._made[key] = asyncio.ensure_future(make())
+        try:
+            return await asyncio.shield(made)
+        except TrialProblem:
+            # It may succeed when it is tried again.
+            if self._made.get(key) is made:
+                del self._made[key]
+            raise
+
+    async def _ready(self, task: EvalTask) -> PreparedRepo:
+        means = self._means
+        files = means.folder(task.digest)
+
+        async def fill(folder: Path) -> None:
+            await asyncio.to_thread(write_start, task, files, folder, means.sources)
+
+        name = content_hash({**task.workspace_content(), "setup": None})
+        repo = await means.workspaces.prepare(f"eval-task {name}", fill)
+        return repo if task.setup is None else await self._set_up(repo, task, task.setup)
+
+    async def _set_up(self, repo: PreparedRepo, task: EvalTask, setup: Command) -> PreparedRepo:
+        """Run the setup, which is the user's own and mostly needs the network, on a copy."""
+        image = task.start.image if isinstance(task.start, FolderStart) else None
+        level = Level.NONE if image is None else Level.IMAGE
+        async with self.workspace(repo, Wanted(level, image=image)) as place:
+            env = child_environment(self._means.environ, setup.env, (), "the setup's env")
+            try:
+                ended = await place.run(
+                    ProcessCall(
+                        argv=("/bin/sh", "-c", setup.line),
+                        stdin=b"",
+                        env={**env, "HOME": str(place.home)} if image else env,
+                        cwd=Path(place.path),
+                        time_limit_s=setup.time_limit_s,
+                        max_output_bytes=_SETUP_OUTPUT,
+                    )
+                )
+            except TaskError as error:
+                raise InfraError(f"the setup did not start: {error}", kind="setup") from error
+            problem = (
+                f"it ran over its limit of {setup.time_limit_s:g} s"
+                if ended.timed_out
+                else bad_ending(ended.usage, in_shell=True)
+            )
+            if problem is not None:
+                told = with_last_line(problem, ended.usage.stderr_tail)
+                raise InfraError(f"the setup failed: {told}", kind="setup")
+            return await place.snapshot()
+
+    async def _with_files(self, base: PreparedRepo, files: Mapping[str, bytes]) -> PreparedRepo:
+        async with self.workspace(base, Wanted(Level.NONE)) as place:
+            await place.copy_in(files)
+            return await place.snapshot()
