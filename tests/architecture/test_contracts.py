@@ -21,7 +21,7 @@ LONGEST_MODULE = 500
 LONGEST_TEST = 800
 MOST_STATEMENTS = 50
 MOST_PARAMETERS = 6
-DOCUMENTS = {"exp_export", "exp_schema", "dataset_export", "sessions_export"}
+DOCUMENTS = {"completion", "exp_export", "exp_schema", "dataset_export", "sessions_export"}
 """Verbs whose report is a document, written as it is."""
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base"}
 

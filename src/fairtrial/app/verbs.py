@@ -202,6 +202,7 @@ VERBS = (
     Verb(
         ("prune",), "Remove what is old for good: sessions, calls, outputs, kept answers, snapshots"
     ),
+    Verb(("completion",), "Print what makes a shell complete commands, options, names and filters"),
     Verb(("demo",), "Run a small real experiment, offline, in a temporary store", runs_trials=True),
     Verb(("doctor",), "Check the installation, the store, the disk and the agents found on PATH"),
 )

@@ -6,6 +6,9 @@ import sys
 
 from fairtrial import __version__
 
+_COMPLETE = "__complete"
+"""What the scripts of shells call at every Tab; no command for people."""
+
 
 def main(words: list[str] | None = None) -> int:
     """Run one command line and return its exit code.
@@ -22,6 +25,10 @@ def main(words: list[str] | None = None) -> int:
         from fairtrial.cli.hook import hook  # noqa: PLC0415  # an agent waits for it
 
         return hook(given[1:])
+    if given[:1] == [_COMPLETE]:
+        from fairtrial.cli.completion.answering import answer  # noqa: PLC0415  # as below
+
+        return answer(given[1:])
     try:
         return _run(given) if words is not None else _run_and_end(given)
     except KeyboardInterrupt:  # while modules are loaded, before anything else is there to catch it

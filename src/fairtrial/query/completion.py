@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from fairtrial.model.errors import UsageError
@@ -27,15 +28,23 @@ class Suggestion:
     doc: str
 
 
-def complete(text: str, vocabulary: Vocabulary) -> list[Suggestion]:
-    """Return what may stand at the end of a filter, likeliest first; none inside a quoted text."""
+def complete(text: str, vocabulary: Vocabulary, cursor: int | None = None) -> list[Suggestion]:
+    """Return what may stand at a place of a filter, likeliest first; none inside a quoted text.
+
+    Args:
+        text: The filter.
+        vocabulary: What it may name; the words of a `TEXT` field and the keys of a keyed one are
+            suggested too.
+        cursor: The place, from 0; None is the end. What follows it is not looked at.
+    """
+    typed = text if cursor is None else text[:cursor]
     try:
-        found = tokens(text)[:-1]
+        found = tokens(typed)[:-1]
     except UsageError:
         return []
-    typing = bool(found) and found[-1].end == len(text) and found[-1].sort is Sort.WORD
+    typing = bool(found) and found[-1].end == len(typed) and found[-1].sort is Sort.WORD
     before = found[:-1] if typing else found
-    prefix, start = (found[-1].text, found[-1].start) if typing else ("", len(text))
+    prefix, start = (found[-1].text, found[-1].start) if typing else ("", len(typed))
     options = _options(before, vocabulary)
     return [
         Suggestion(option, start, doc)
@@ -58,18 +67,38 @@ def _options(before: list[Token], vocabulary: Vocabulary) -> dict[str, str]:
 def _starts(vocabulary: Vocabulary, *, joins: bool) -> dict[str, str]:
     found = {f"is:{name}": doc for name, doc in vocabulary.properties.items()}
     for name, field in vocabulary.fields.items():
-        found[f"{name}." if field.keyed else name] = field.doc
+        for form in _forms(name, field):
+            found[form] = field.doc
     found["not"] = "the opposite of what follows"
     if joins:
         found |= {"and": "both", "or": "either"}
     return found
 
 
+def _forms(name: str, field: Field) -> Iterable[str]:
+    if not field.keyed or field.whole:
+        yield name
+    if field.keyed:
+        yield from (f"{name}.{_word(key)}" for key in field.keys) if field.keys else (f"{name}.",)
+
+
+def _word(text: str) -> str:
+    """Return a text as it is written in a filter: in quotes unless it is one plain word."""
+    try:
+        found = tokens(text)
+    except UsageError:
+        found = []
+    if len(found) == 2 and found[0].sort is Sort.WORD and text.lower() != "none":
+        return text
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
 def _values(field: Field | None) -> dict[str, str]:
     if field is None:
         return {}
     words = field.words or _EXAMPLES.get(field.kind, ())
-    return {**dict.fromkeys(words, field.doc), "none": "no value"}
+    return {**{_word(word): field.doc for word in words}, "none": "no value"}
 
 
 def _field(token: Token, vocabulary: Vocabulary) -> Field | None:

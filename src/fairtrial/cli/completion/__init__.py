@@ -1,0 +1,1 @@
+"""What a shell asks for while a command line is being typed."""
