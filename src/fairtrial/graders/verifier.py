@@ -67,8 +67,16 @@ class VerifierGrader:
     where: str
 
     async def open(self) -> None:
-        """Begin to use the eval tasks; a workspace is made for each output."""
+        """Begin to use the eval tasks; a workspace is made for each output.
+
+        Raises:
+            InfraError: no program can be run.
+        """
         self.evals.open()
+        try:
+            await self.surroundings.workspace.open()
+        except Undecidable as error:
+            raise InfraError(str(error), kind="setup") from error
 
     async def close(self) -> None:
         """Let go of the eval tasks; a workspace has ended with its grade."""

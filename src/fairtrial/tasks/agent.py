@@ -12,12 +12,12 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta
 
-from fairtrial.model.errors import TaskError, Undecidable, UsageError
+from fairtrial.model.errors import InfraError, TaskError, Undecidable, UsageError
 from fairtrial.model.eval_task import EvalTask, FolderStart
 from fairtrial.model.isolation import Isolation, Level, Limits, Wanted
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskCall, TaskResult
-from fairtrial.ports import ProcessResult, Surroundings
+from fairtrial.ports import ProcessResult, Surroundings, Workspace
 from fairtrial.ports.suites import EvalTasks, Trajectory
 from fairtrial.ports.workspaces import RepoWorkspace
 from fairtrial.providers.cli_folders import put_back
@@ -81,22 +81,28 @@ class AgentTask:
         options: As the user wrote them.
         agent: How the agent is run.
         evals: The eval tasks and their workspaces.
+        programs: Runs programs of level `none`.
         harness: Files that are put over those of the workspace, by path.
     """
 
     options: Options
     agent: CodingAgent
     evals: EvalTasks
+    programs: Workspace
     harness: Mapping[str, bytes]
 
     async def open(self) -> None:
         """Look for the agent's login, so that a run without one stops at once.
 
         Raises:
-            InfraError: there is none.
+            InfraError: there is none, or no program can be run.
         """
         self.evals.open()
         self.agent.login()
+        try:
+            await self.programs.open()
+        except Undecidable as error:
+            raise InfraError(str(error), kind="setup") from error
 
     async def close(self) -> None:
         """Let go of the eval tasks; a workspace has ended with its trial."""
@@ -251,7 +257,7 @@ def build(options: Options, surroundings: Surroundings, where: str) -> AgentTask
     )
     agent: Any = _AGENTS[options.agent](asked, surroundings, where)
     harness = harness_files(settled_harness(options.harness, surroundings.base_dir, where))
-    return AgentTask(options, agent, surroundings.evals, harness)
+    return AgentTask(options, agent, surroundings.evals, surroundings.workspace, harness)
 
 
 def _digest(call: TaskCall) -> str:
