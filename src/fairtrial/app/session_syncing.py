@@ -29,9 +29,18 @@ def syncer(bench: Bench, trouble: Callable[[str], None]) -> Syncer:
         UsageError: the user's prices or rules of secrets cannot be read.
     """
     store = bench.store.sessions
-    rules = (*SESSION_RULES, *own_rules(bench.home / "secrets.json"))
-    ways = Ways(Redactor(rules).body, store.pack, CallPrices(bench.prices), Repositories())
+    clean = redactor(bench).body
+    ways = Ways(clean, store.pack, CallPrices(bench.prices), Repositories())
     return Syncer(store, ways, flag_rules(muted_flags(bench), trouble), bench.clock.now)
+
+
+def redactor(bench: Bench) -> Redactor:
+    """Return what takes secrets out of sessions.
+
+    Raises:
+        UsageError: the user's rules of secrets cannot be read.
+    """
+    return Redactor((*SESSION_RULES, *own_rules(bench.home / "secrets.json")))
 
 
 def muted_flags(bench: Bench) -> list[str]:

@@ -11,9 +11,11 @@ from fastapi import FastAPI
 
 from fairtrial import __version__
 from fairtrial.app.bench import Bench
+from fairtrial.app.receiving import Receiver
 from fairtrial.http import problems
 from fairtrial.http.guard import Gate, Guard, Tally
 from fairtrial.http.routes.health import health_routes
+from fairtrial.http.routes.otlp import otlp_routes
 from fairtrial.http.routes.readings import reading_routes
 from fairtrial.model.errors import FairtrialError
 
@@ -43,11 +45,13 @@ class Surroundings:
 
     Attributes:
         gate: Whom it answers.
+        receiver: Takes what comes by OpenTelemetry; None takes nothing.
         tally: Where it counts.
         refused: Told of each request that was refused.
     """
 
     gate: Gate
+    receiver: Receiver | None = None
     tally: Tally = field(default_factory=Tally)
     refused: Callable[[str, HTTPStatus, FairtrialError], None] = _nobody
 
@@ -68,6 +72,8 @@ def create_app(bench: Bench, around: Surroundings) -> FastAPI:
     )
     app.include_router(health_routes())
     app.include_router(reading_routes(bench))
+    if around.receiver is not None:
+        app.include_router(otlp_routes(around.receiver))
     problems.install(app, bench)
     app.add_middleware(Guard, gate=around.gate, tally=around.tally, refused=around.refused)
     _describe(app)

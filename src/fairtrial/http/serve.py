@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import socket
 import webbrowser
+from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from http import HTTPStatus
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.keys import scope_of
+from fairtrial.app.receiving import Receiver
 from fairtrial.app.reports.serve import ServeReport
 from fairtrial.app.requests.serve import Request
 from fairtrial.http.application import Surroundings, create_app
 from fairtrial.http.guard import Gate, Tally
 from fairtrial.http.server import run
 from fairtrial.model.errors import FairtrialError, UsageError
-from fairtrial.model.events import RequestRefused, ServerStarted
+from fairtrial.model.events import Event, RequestRefused, ServerStarted, SessionsReceived
 from fairtrial.recording.routing import is_loopback
 
 
@@ -36,7 +39,9 @@ def serve(bench: Bench, request: Request) -> ServeReport:
         host, port = listening.getsockname()[:2]
         exposed = not is_loopback(host)
         gate = Gate(request.host, exposed, lambda key: scope_of(bench, key))
-        app = create_app(bench, Surroundings(gate, tally, refused))
+        receiver = Receiver(replace(bench, publish=_counting(bench, tally)))
+        taking = receiver if request.receive else None
+        app = create_app(bench, Surroundings(gate, taking, tally, refused))
         url = _url(request.host, port)
 
         def started() -> None:
@@ -44,8 +49,23 @@ def serve(bench: Bench, request: Request) -> ServeReport:
             if request.open:
                 webbrowser.open(url)
 
-        run(app, listening, bench.control, started)
+        receiver.start()
+        try:
+            run(app, listening, bench.control, started)
+        finally:
+            receiver.stop()
     return ServeReport(tally.requests, tally.refused, len(tally.sessions))
+
+
+def _counting(bench: Bench, tally: Tally) -> Callable[[Event], None]:
+    """Return what tells events on, and counts the sessions that came in."""
+
+    def publish(event: Event) -> None:
+        if isinstance(event, SessionsReceived):
+            tally.sessions |= set(event.sessions)
+        bench.publish(event)
+
+    return publish
 
 
 def _listening(host: str, port: int) -> socket.socket:

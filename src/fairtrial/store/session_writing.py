@@ -28,6 +28,7 @@ from fairtrial.store.session_tables import (
     session_flag,
     session_usage,
 )
+from fairtrial.store.spans import allow_removed_spans, forget_spans
 from fairtrial.store.tables import TOKEN_PARTS
 
 _PROMPTS = 64 * 1024
@@ -325,6 +326,9 @@ def _remove_files(connection: Connection, session_id: int, ref: str) -> int:
         session_file, session_file.c.id == session_chunk.c.file_id
     )
     freed = int(connection.execute(size.where(own)).scalar_one() or 0)
+    # Also where a transcript tells of the session, and its spans count less.
+    native = select(session.c.native_id).where(session.c.id == session_id)
+    freed += forget_spans(connection, connection.execute(native).scalars())
     _forget(connection, files)
     connection.execute(update(session_file).where(own).values(_tombstone(ref)))
     return freed
@@ -333,6 +337,7 @@ def _remove_files(connection: Connection, session_id: int, ref: str) -> int:
 def allow_removed(connection: Connection) -> None:
     """Forget which sessions were removed, so that their files are read again."""
     connection.execute(delete(session_file).where(session_file.c.offset == _REMOVED))
+    allow_removed_spans(connection)
 
 
 def put_flags(connection: Connection, flags: Mapping[str, Sequence[Flag]]) -> None:

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from fairtrial.app.reports.serve import ServeReport
 from fairtrial.app.requests.serve import Request
+from fairtrial.cli import streams
+from fairtrial.cli.harmless import harmless_lines
 from fairtrial.cli.render.proxy import refused_line
 from fairtrial.cli.render.serve import ended_lines, received_line, started_lines
-from fairtrial.model.events import Event, RequestRefused, ServerStarted, SessionsReceived
+from fairtrial.model.events import Event, Noted, RequestRefused, ServerStarted, SessionsReceived
 
 
 class Voice:
@@ -34,6 +36,8 @@ class Voice:
                 return received_line(event)
             case RequestRefused() if not self._quiet:
                 return refused_line(event)
+            case Noted():
+                _aside(event)
         return ""
 
     def json(self, event: Event) -> dict[str, Any] | None:
@@ -45,8 +49,15 @@ class Voice:
                 return {"schema": "fairtrial.serve_received/1", "sessions": list(sessions)}
             case RequestRefused():
                 return {"schema": "fairtrial.serve_refused/1", **dataclasses.asdict(event)}
+            case Noted():
+                _aside(event)
         return None
 
     def ended(self, report: ServeReport) -> str:
         """Return what it came to."""
         return ended_lines(report)
+
+
+def _aside(event: Noted) -> None:
+    """Tell trouble beside what is told: it is no event of the server's."""
+    streams.tell(f"{harmless_lines(event.text)}\n")

@@ -1,0 +1,1 @@
+"""Sessions out of what programs tell by OpenTelemetry."""
