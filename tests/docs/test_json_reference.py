@@ -196,6 +196,7 @@ COMMANDS = (
     "sessions flags latest",
     "sessions stats",
     "sessions export latest --to markdown",
+    "sessions checkout latest before",
     "sessions rm latest",
     "cache show",
     "cache prune --older-than 30d",
@@ -233,8 +234,12 @@ def prepare(terminal: Terminal) -> None:
     """Write what the commands work on."""
     terminal.write("agent.py", AGENT)
     told = {"type": "user", "sessionId": "3f0c7a52-8a5e-4b1d-9f5e-6d2f5c1b7a10", "version": "2.1"}
+    told["cwd"] = str(terminal.folder / "shop")
     asked = {**told, "uuid": "u1", "message": {"role": "user", "content": "No, that is wrong."}}
     lines = [{**told, "type": "hologram"}, {**asked, "new": 1}, {**asked, "uuid": "u2"}]
+    context = {"gitStatus": f"Status:\n?? x\n\nRecent commits:\n{shop(terminal)} one"}
+    began = {"type": "session_context", "context": context}
+    lines.insert(0, {**told, "type": "attachment", "uuid": "u0", "attachment": began})
     terminal.write("transcripts/one.jsonl", "\n".join(map(json.dumps, lines)) + "\n")
     terminal.write("calls.py", CALLS)
     terminal.write("spec.json", json.dumps(SPEC))
@@ -275,6 +280,14 @@ def prepare(terminal: Terminal) -> None:
     for name, cases in {"a": [flaky], "b": [{**flaky, "input": 2}, crash]}.items():
         terminal.write(f"{name}.jsonl", "\n".join(json.dumps(case) for case in cases))
     prepare_opinions(terminal)
+
+
+def shop(terminal: Terminal) -> str:
+    """Make a repository with one commit, and return its hash."""
+    terminal.write("shop/cart.py", "items = []\n")
+    git = "git -C shop -c user.name=T -c user.email=t@example.com"
+    terminal.type(f"git init -q shop && {git} add -A && {git} commit -qm one")
+    return terminal.type("git -C shop rev-parse HEAD").strip()
 
 
 def prepare_opinions(terminal: Terminal) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from fairtrial.app.bench import Bench
 from fairtrial.app.reports.session import SessionReport
 from fairtrial.app.requests.sessions_show import Request
+from fairtrial.app.session_starts import start_of
 from fairtrial.model.errors import NotFoundError
 
 
@@ -18,6 +19,7 @@ def sessions_show(bench: Bench, request: Request) -> SessionReport:
     store = bench.store.sessions
     found = store.find(request.session)
     events = store.events(found.session.id)
+    start = start_of(bench, found.session, events)
     if request.thread is not None:
         threads = list(dict.fromkeys(event.thread for event in events))
         if request.thread not in threads:
@@ -26,4 +28,4 @@ def sessions_show(bench: Bench, request: Request) -> SessionReport:
                 fix=f"it has: {', '.join(threads) or 'none'}",
             )
         events = [event for event in events if event.thread == request.thread]
-    return SessionReport(found, events, store.children(found.session.id), request.full)
+    return SessionReport(found, start, events, store.children(found.session.id), request.full)

@@ -198,6 +198,10 @@ VERBS = (
         "Sum sessions up by week and agent: how many, how many flagged and with what, tokens, cost",
     ),
     Verb(("sessions", "export"), "Write a session as jsonl or markdown"),
+    Verb(
+        ("sessions", "checkout"),
+        "Write the repository as it was before a session into a new folder",
+    ),
     Verb(("sessions", "rm"), "Remove captured sessions for good, with all that is kept of them"),
     Verb(
         ("prune",), "Remove what is old for good: sessions, calls, outputs, kept answers, snapshots"

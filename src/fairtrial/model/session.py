@@ -111,6 +111,7 @@ class FileChange:
         before: The whole text before the change, where the transcript tells it; given for the
             first change of a path only. None is unknown, or that there was no file.
         to: The new path of a moved file.
+        created: The agent says that there was no such file; others add over a file that is there.
     """
 
     path: str
@@ -118,6 +119,7 @@ class FileChange:
     diff: str = ""
     before: str | None = None
     to: str | None = None
+    created: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -337,3 +337,13 @@ def test_a_record_may_hold_anything(tmp_path: Path) -> None:
     codex.add("event_msg", type="task_complete", error={"codex_error_info": {"x": 1}})
     codex.add("session_meta", id=7, git="none", source=[1])
     read(READER, codex.write(tmp_path))
+
+
+def test_a_patch_without_files_is_no_trouble(tmp_path: Path) -> None:
+    codex = Codex()
+    codex.add(
+        "response_item", type="custom_tool_call", name="apply_patch", call_id="call_1", input=""
+    )
+    events, transcript = read(READER, codex.write(tmp_path))
+    assert [event.paths for event in events if isinstance(event, Call)] == [()]
+    assert transcript.facts().counts.calls == 1

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from fairtrial.app.reports.informing import Informing
+from fairtrial.app.reports.session_start import start_json
 from fairtrial.app.reports.sessions import session_json
 from fairtrial.interchange.session_exports.jsonl import event_facts
 from fairtrial.model.json import Json
 from fairtrial.model.session import SessionEvent
+from fairtrial.model.start_state import StartState
 from fairtrial.ports.sessions import FlaggedSession
 
 
@@ -20,6 +22,7 @@ class SessionReport(Informing):
 
     Attributes:
         found: The session and its flags.
+        start: What its repository held before it.
         events: Its events, or those of one thread.
         children: Ids of the sessions that came from it.
         full: Whether texts are shown whole.
@@ -28,6 +31,7 @@ class SessionReport(Informing):
     schema: ClassVar[str] = "fairtrial.session/1"
 
     found: FlaggedSession
+    start: StartState
     events: Sequence[SessionEvent]
     children: Sequence[str]
     full: bool
@@ -38,5 +42,6 @@ class SessionReport(Informing):
             "schema": self.schema,
             "session": session_json(self.found),
             "children": list(self.children),
+            "start": start_json(self.start),
             "events": [event_facts(event) for event in self.events],
         }

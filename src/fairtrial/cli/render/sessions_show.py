@@ -9,6 +9,7 @@ from rich.console import Console
 
 from fairtrial.app.reports.session import SessionReport
 from fairtrial.cli.render.lines import block, line, section
+from fairtrial.cli.render.session_start import headline
 from fairtrial.cli.render.sessions import ended, took, work
 from fairtrial.cli.render.words import counted, duration
 from fairtrial.model.flag import Flag, FlagLevel
@@ -59,6 +60,7 @@ def _facts(report: SessionReport, console: Console) -> None:
         line(console, f"{session.relation.value} of {session.parent_id}")
     if report.children:
         line(console, f"from it came: {', '.join(report.children)}")
+    line(console, headline(report.start))
     unread = session.unread
     missed = sum(unread.unknown_records.values()) + unread.bad_lines + unread.clipped_lines
     if missed:

@@ -1,31 +1,24 @@
-"""Git as a program that only looks: nothing of the user's is changed, and none of it is run."""
+"""Git that only looks: nothing of the user's is changed, and none of it is run."""
 
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from fairtrial.model.errors import NotFoundError
+from fairtrial.workspaces.snapshots.git_program import Git as Program
+from fairtrial.workspaces.snapshots.git_program import GitError
 
-_LONGEST_S: Final = 300
+_LONGEST_S: Final = 300.0
 _QUIET: Final = (
-    "core.fsmonitor=false",
-    f"core.hooksPath={os.devnull}",
-    "protocol.allow=never",
-    "gc.auto=0",
-    "maintenance.auto=false",
-    "log.showSignature=false",
-    "core.untrackedCache=false",
+    *("-c", "protocol.allow=never"),
+    *("-c", "log.showSignature=false"),
+    *("-c", "core.untrackedCache=false"),
 )
 _GITLINK: Final = "160000"
-
-
-class GitError(Exception):
-    """Git ended with an error; `str()` is the first line of what it said."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,60 +40,55 @@ class Entry:
 
 
 class Git:
-    """Runs git in a folder. No hook, no filter of files and no network is used."""
+    """Runs git in a folder. No hook, no filter of files and no network is used.
+
+    Attributes:
+        folder: The folder.
+        environ: What git is given of the environment.
+    """
 
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
+        """Name the folder.
+
+        Args:
+            folder: Where git is run.
+            environ: The environment of this process.
+
+        Raises:
+            NotFoundError: there is no git.
+        """
         self.folder = folder
-        kept = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
-        self._environ = {
-            **kept,
-            "GIT_OPTIONAL_LOCKS": "0",
-            "GIT_TERMINAL_PROMPT": "0",
-            "GIT_NO_LAZY_FETCH": "1",
-            "GIT_LITERAL_PATHSPECS": "1",
-            "LC_ALL": "C",
-        }
+        self.environ = environ
+        try:
+            self._program = Program(environ, lambda: _LONGEST_S)
+        except GitError as error:
+            raise NotFoundError("there is no git", fix="install git, or put it on PATH") from error
 
     def run(
         self,
         *words: str,
         given: bytes = b"",
-        settings: Sequence[str] = (),
-        index: Path | None = None,
+        settings: Sequence[tuple[str, str]] = (),
+        variables: Mapping[str, str] | None = None,
     ) -> bytes:
         """Return what git prints.
 
         Args:
             words: A command and its arguments.
             given: Its standard input.
-            settings: Further configuration, as `name=value`.
-            index: An index to use in place of the user's.
+            settings: Further configuration: names and values.
+            variables: Further variables: an index to use in place of the user's, and the like.
 
         Raises:
             GitError: it ended with an error.
-            NotFoundError: there is no git.
         """
-        configured = [part for one in (*_QUIET, *settings) for part in ("-c", one)]
-        environ = dict(self._environ)
-        if index is not None:
-            environ["GIT_INDEX_FILE"] = str(index)
+        env = {**_configured(settings), **(variables or {})}
         try:
-            done = subprocess.run(  # noqa: S603  # no shell; user text only as arguments
-                ["git", "-C", str(self.folder), *configured, *words],  # noqa: S607
-                input=given,
-                capture_output=True,
-                env=environ,
-                timeout=_LONGEST_S,
-                check=False,
-            )
-        except FileNotFoundError as error:
-            raise NotFoundError("there is no git", fix="install git, or put it on PATH") from error
-        except (OSError, ValueError, subprocess.SubprocessError) as error:
+            return self._program.run(
+                [*_QUIET, *words], cwd=self.folder, env=env, stdin=given, own=False
+            ).out
+        except ValueError as error:  # a null byte in a word
             raise GitError(str(error)) from error
-        if done.returncode:
-            said = done.stderr.decode(errors="replace").strip().splitlines()
-            raise GitError(said[0] if said else f"git {words[0]} ended with {done.returncode}")
-        return done.stdout
 
     def line(self, *words: str) -> str | None:
         """Return the first line that git prints; None when it fails or prints none."""
@@ -112,7 +100,9 @@ class Git:
 
     def commit(self, name: str) -> str | None:
         """Return the whole hash of the one commit of this name; None when there is none."""
-        return self.line("rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+        return self.line(
+            "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}"
+        )
 
     def tree(self, commit: str | None) -> dict[str, Entry]:
         """Return the files of a commit by path.
@@ -149,6 +139,13 @@ class Git:
             GitError: git failed.
         """
         return [os.fsdecode(path) for path in self.run(*words).split(b"\0") if path]
+
+
+def _configured(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
+    found = {"GIT_CONFIG_COUNT": str(len(settings))} if settings else {}
+    for place, (name, value) in enumerate(settings):
+        found |= {f"GIT_CONFIG_KEY_{place}": name, f"GIT_CONFIG_VALUE_{place}": value}
+    return found
 
 
 def _batch(printed: bytes) -> Iterator[tuple[str, bytes]]:

@@ -184,7 +184,8 @@ def changes_of(told: Any, call: Pending | None, known: dict[str, None]) -> tuple
     before = found.originalFile if path not in known else None
     if found.type == "create" or (call.operation is Operation.WRITE and found.type is None):
         text = found.content if isinstance(found.content, str) else call.new or ""
-        return (FileChange(path, ChangeKind.ADD, clipped(added(text))),)
+        created = found.type == "create" and path not in known
+        return (FileChange(path, ChangeKind.ADD, clipped(added(text)), created=created),)
     diff = from_hunks(found.structuredPatch or ())
     if not diff:
         old, new = found.oldString or call.old, found.newString or call.new

@@ -28,7 +28,7 @@ def patched(text: str) -> tuple[FileChange, ...]:
     """Return what a patch changes, if it is applied."""
     heads = list(_FILE.finditer(text))
     changes = []
-    for head, after in zip(heads, [*heads[1:], None], strict=True):
+    for head, after in zip(heads, [*heads[1:], None], strict=False):
         body = text[head.end() + 1 : after.start() if after is not None else len(text)]
         changes.append(_change(_KINDS[head[1]], head[2], _END.sub("", body)))
     return tuple(changes)
