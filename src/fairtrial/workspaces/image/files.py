@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from fairtrial.model.errors import TaskError, Undecidable, UsageError
 from fairtrial.model.isolation import Guarantee, Held, Level, Wanted
@@ -19,6 +22,7 @@ _GO = "/run/trial"
 _WAIT = f'read -r _ < {_GO}/pipe; exec "$@"'
 """Holds the program back until its port is there."""
 _ITS_FAULT = re.compile("permission denied|exec format error|no such file", re.IGNORECASE)
+_INIT_FAILED = re.compile(r"catatonit.*failed to exec|\[FATAL tini .*exec .* failed")
 _CANNOT_RUN, _NOT_FOUND = 126, 127
 _NO_INIT = "; without an init (catatonit), so that its program is process 1"
 _SECURITY = ("--cap-drop", "ALL", "--security-opt", "no-new-privileges")
@@ -91,6 +95,14 @@ class ImageFiles(TrialFiles):
 
     async def _run(self, call: ProcessCall, number: int) -> ProcessResult:
         check_words(call)
+        cwd = WORKSPACE / PurePosixPath(call.cwd)
+        if cwd.is_relative_to(WORKSPACE) and not os.path.lexists(
+            self.folder / cwd.relative_to(WORKSPACE)
+        ):  # an engine would make it
+            raise TaskError(
+                f"the working directory {str(cwd)!r} does not exist: "
+                "create it, or correct the task's `cwd`"
+            )
         name = f"{self._means.places.name_of(self.place)}-{number}"
         argv, env = self._command(call, name)
         order = {
@@ -114,10 +126,20 @@ class ImageFiles(TrialFiles):
             raise Undecidable(f"the container could not be used: {notes['problem']}")
         if notes and not notes["started"] and not result.timed_out:
             raise _not_started(call, result)
-        if notes.get("out_of_memory"):
-            limit = self._wanted.limits.memory_bytes
-            self._hits[f"memory: a process was killed at {limit:,} bytes"] = None
+        self._look_at(result, notes)
+        if result.usage.exit_status and _INIT_FAILED.search(result.usage.stderr_tail):
+            raise _not_started(call, result)
         return result
+
+    def _look_at(self, result: ProcessResult, notes: Mapping[str, Any]) -> None:
+        """Notice the limit of memory; an engine tells of it only when it met the first process."""
+        limit = self._wanted.limits.memory_bytes
+        if limit is None or result.timed_out or result.truncated:
+            return
+        if notes.get("out_of_memory"):
+            self._hits[f"memory: a process was killed at {limit:,} bytes"] = None
+        elif result.usage.signal == signal.SIGKILL:
+            self._hits[f"memory: a process was killed, most likely at {limit:,} bytes"] = None
 
     def _command(self, call: ProcessCall, name: str) -> tuple[list[str], dict[str, str]]:
         """Return the engine's arguments and its client's environment."""
@@ -162,6 +184,8 @@ class ImageFiles(TrialFiles):
 
 def _not_started(call: ProcessCall, result: ProcessResult) -> TaskError | Undecidable:
     said = result.usage.stderr_tail.strip().rpartition("\n")[2]
+    if _INIT_FAILED.search(said):
+        return TaskError(f"program {call.argv[0]!r} could not be started in the image: {said}")
     if result.usage.exit_status == _NOT_FOUND:
         return TaskError(f"program {call.argv[0]!r} is not in the image: {said}")
     if result.usage.exit_status == _CANNOT_RUN and _ITS_FAULT.search(said):
