@@ -26,6 +26,7 @@ class Verb:
         runs_graders: It runs any graders outside of a run, and what they print is no report.
         serves: It works until it is stopped and tells what happens meanwhile.
         reads: It may read many files, and tells how far it is.
+        asks: It may ask the user whether to go on, where there is a terminal.
         package: Where its function is; one that stands above `app` is not in it.
     """
 
@@ -36,6 +37,7 @@ class Verb:
     runs_graders: bool = False
     serves: bool = False
     reads: bool = False
+    asks: bool = False
     package: str = "app"
 
     @property
@@ -207,6 +209,11 @@ VERBS = (
         ("prune",), "Remove what is old for good: sessions, calls, outputs, kept answers, snapshots"
     ),
     Verb(("completion",), "Print what makes a shell complete commands, options, names and filters"),
+    Verb(
+        ("init",),
+        "Let Claude Code and Codex tell fairtrial of their sessions, by hooks in their settings",
+        asks=True,
+    ),
     Verb(("demo",), "Run a small real experiment, offline, in a temporary store", runs_trials=True),
     Verb(("doctor",), "Check the installation, the store, the disk and the agents found on PATH"),
 )

@@ -82,6 +82,10 @@ def _run(verb: Verb, words: list[str]) -> int:
 
     arguments = arguments_of(verb, words)
     bench = bench_here()
+    if verb.asks and not arguments.json:
+        from fairtrial.cli.asking import asking  # noqa: PLC0415  # rarely asked
+
+        bench = asking(verb, bench)
     try:
         request = build_request(verb.request(), arguments.given, bench.cwd)
         if verb.serves:

@@ -116,6 +116,15 @@ def has_hooks(text: str) -> bool:
     return bool(_ours(_parsed(text)))
 
 
+def switched_off(text: str) -> bool:
+    """Return whether Claude Code's settings say that no hooks are called.
+
+    Raises:
+        SettingsError: the file is broken, or its hooks are no hooks.
+    """
+    return _parsed(text).get("disableAllHooks") is True
+
+
 def commands(text: str) -> list[str]:
     """Return the commands of our hooks in a file, each once.
 
