@@ -137,6 +137,8 @@ class AgentTask:
             time_limit_s=min(limit for limit in limits if limit is not None),
         )
         process = replace(self.agent.process(job), max_output_bytes=_MOST_OUTPUT)
+        if self.agent.config is not None:
+            await place.copy_in({f"{self.agent.config}/.fairtrial": b""}, to=str(place.home))
         if login is None:
             return await place.run(process)
         given = await asyncio.to_thread(login.file.read_bytes)

@@ -34,6 +34,7 @@ class ClaudeCode:
     """Runs Claude Code."""
 
     name = "claude-code"
+    config: str | None = CONFIG
     transcripts: str | None = f"{CONFIG}/projects"
 
     def __init__(self, options: AgentOptions, surroundings: Surroundings, where: str) -> None:

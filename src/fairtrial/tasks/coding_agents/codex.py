@@ -34,6 +34,7 @@ class Codex:
     """Runs Codex."""
 
     name = "codex"
+    config: str | None = CONFIG
     transcripts: str | None = f"{CONFIG}/sessions"
 
     def __init__(self, options: AgentOptions, surroundings: Surroundings, where: str) -> None:

@@ -17,6 +17,7 @@ class OwnCommand:
     """Runs a command: the instruction comes on its standard input, what it prints is its answer."""
 
     name = "command"
+    config: str | None = None
     transcripts: str | None = None
     visible: tuple[str, ...] = ()
 
