@@ -45,7 +45,7 @@ DESIGNS = {
     "plain": (4, 1, (*task("flaky"), "--trials", "2")),
     "arms": (4, 1, arms("bad", "good")),
     "early, stopped": (40, 7, (*arms("bad", "good"), "--stop-early", "--looks", "2")),
-    "early, all looks": (12, 5, (*arms("bad", "flaky"), "--stop-early", "--looks", "2")),
+    "early, all looks": (20, 9, (*arms("bad", "flaky"), "--stop-early", "--looks", "2")),
     "adaptive": (7, 1, (*task("flaky"), "--samples", "adaptive")),
     "seq": (6, 1, (*task("learner"), "--seq", "3")),
     "regression": (20, 4, (*task("regressed"), "--stop-on-regression", "--baseline", "held")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, cast
@@ -13,7 +12,7 @@ from fairtrial.app.paths import user_path
 from fairtrial.app.requests.exp_run import Design as Options
 from fairtrial.app.requests.exp_run import Request
 from fairtrial.app.settling import settled_graders
-from fairtrial.app.spec_files import SUFFIXES, read_document
+from fairtrial.app.spec_files import SUFFIXES, json_value, read_document
 from fairtrial.engine.attempts import Attempting, History
 from fairtrial.engine.feedback import Critic, Feedback, Reasons, bit
 from fairtrial.engine.plan import Plan
@@ -47,7 +46,8 @@ def seq_given(bench: Bench, request: Request) -> dict[str, Json]:
             why="a recording holds one attempt a trial",
             fix="leave one of them out",
         )
-    mode, critic = _feedback(bench, request, options.feedback or "reasons")
+    given = "reasons" if options.feedback is None else options.feedback
+    mode, critic = _feedback(bench, request, given)
     return {
         "kind": SEQ,
         "attempts": options.seq,
@@ -100,7 +100,7 @@ def _document(given: Any, folder: Path, where: str) -> Any:
         return given
     if given.startswith("{"):
         try:
-            return json.loads(given)
+            return json_value(given)
         except (RecursionError, ValueError) as error:
             raise UsageError(f"not JSON: {error}", where=where) from None
     if Path(given).suffix in SUFFIXES:

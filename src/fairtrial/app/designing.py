@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from fairtrial.app.attempting import seq_given
 from fairtrial.app.bench import Bench
-from fairtrial.app.chosen_arms import find_arm
-from fairtrial.app.requests.exp_run import Design as Options
+from fairtrial.app.regression_baseline import baseline_given, check_held, held_to
 from fairtrial.app.requests.exp_run import Request
 from fairtrial.engine.attempts import Confirming
 from fairtrial.engine.designs.adaptive import MOST_TRIALS, Adaptive
@@ -14,12 +15,10 @@ from fairtrial.engine.designs.halving import Halving
 from fairtrial.engine.designs.regression import StopOnRegression
 from fairtrial.engine.plan import Plan
 from fairtrial.engine.stages import Design, Outcomes, outcome_of
-from fairtrial.model.case import CaseKey
 from fairtrial.model.errors import UsageError
 from fairtrial.model.experiment import ExperimentState
 from fairtrial.model.json import Json
 from fairtrial.model.trial import TrialKey
-from fairtrial.ports import EVERY_ROW, RowQuery
 from fairtrial.stats.halving import halving_plan
 
 LOOKS = 4
@@ -37,7 +36,7 @@ def design_given(bench: Bench, request: Request, n_arms: int) -> dict[str, Json]
         NotFoundError: there is no such baseline.
     """
     options = request.design
-    _check(options)
+    _check(request)
     seq = seq_given(bench, request)
     if seq:
         return seq
@@ -55,12 +54,17 @@ def design_given(bench: Bench, request: Request, n_arms: int) -> dict[str, Json]
         return {"kind": ADAPTIVE}
     if options.stop_on_regression:
         if n_arms != 1:
-            raise UsageError("--stop-on-regression holds one arm to a stored baseline")
-        return {"kind": REGRESSION, **_baseline(bench, options.baseline or "")}
+            raise UsageError(
+                "--stop-on-regression holds one arm to a stored baseline",
+                why=f"this run has {n_arms} arms, which are compared with each other",
+                fix="give the one --task that must not regress",
+            )
+        return {"kind": REGRESSION, **baseline_given(bench, options.baseline or "")}
     return {}
 
 
-def _check(options: Options) -> None:
+def _check(request: Request) -> None:
+    options = request.design
     chosen = {
         "--seq": options.seq is not None,
         "--stop-early": options.stop_early,
@@ -69,9 +73,19 @@ def _check(options: Options) -> None:
     }
     given = [flag for flag, there in chosen.items() if there]
     if len(given) > 1:
-        raise UsageError(f"{given[0]} and {given[1]} cannot be combined", fix="choose one")
+        raise UsageError(
+            f"{given[0]} and {given[1]} cannot be combined",
+            why="each of them decides which trials are run, or run again",
+            fix="leave one of them out",
+        )
     if options.looks is not None and not options.stop_early:
         raise UsageError("--looks has no effect without --stop-early", fix="add --stop-early")
+    if options.stop_on_regression and request.recording.record:
+        raise UsageError(
+            "--record and --stop-on-regression cannot be combined",
+            why="a recording holds one run of a trial, and a suspected regression is run again",
+            fix="leave one of them out",
+        )
     if options.stop_on_regression and not options.baseline:
         raise UsageError(
             "--stop-on-regression needs something to hold the run to",
@@ -84,11 +98,29 @@ def _check(options: Options) -> None:
         )
 
 
-def _baseline(bench: Bench, ref: str) -> dict[str, Json]:
-    arm = find_arm(bench, ref)
-    if not arm.state.totals.recorded:
-        raise UsageError(f"{arm.label} has no trial on record", where="--baseline")
-    return {"baseline": arm.experiment.id, "arm": arm.arm}
+def check_design(bench: Bench, plan: Plan, folder: Path) -> None:
+    """Refuse a design that can do nothing with the cases of a plan.
+
+    Args:
+        bench: The workbench.
+        plan: The plan.
+        folder: Where its relative paths start.
+
+    Raises:
+        UsageError: no look could stop the run, or no case could regress.
+    """
+    kind = plan.design.get("kind")
+    if kind == REGRESSION:
+        check_held(bench, plan, folder)
+    if kind == EARLY and not EarlyStopping(plan, plan.design["looks"]).may_stop:
+        from fairtrial.analysis.stopping.early import FEWEST_CASES  # noqa: PLC0415  # numpy
+
+        least = 2 * FEWEST_CASES - 1
+        raise UsageError(
+            f"--stop-early cannot stop a run of {len(plan.cases):,} cases",
+            why=f"a look needs {FEWEST_CASES} cases, and at none before the last there are so many",
+            fix=f"give fewer --looks (2 need {least} cases), or run more cases, or leave it out",
+        )
 
 
 def most_trials(design: dict[str, Json], trials: int) -> int:
@@ -109,7 +141,7 @@ def design_of(bench: Bench, plan: Plan) -> Design | None:
         case "adaptive":
             return Adaptive(plan)
         case "stop-on-regression":
-            return StopOnRegression(plan, solved_in(bench, told["baseline"], told["arm"]))
+            return StopOnRegression(plan, held_to(bench, plan))
         case "halving":
             return Halving(plan, halving_plan(len(plan.arms), told["budget"]))
         case _:
@@ -123,12 +155,6 @@ def confirming_of(design: Design | None) -> Confirming | None:
     from fairtrial.analysis.stopping.regression import CONFIRMATIONS  # noqa: PLC0415  # rarely
 
     return Confirming(CONFIRMATIONS, design.solved.__contains__)
-
-
-def solved_in(bench: Bench, experiment_id: str, arm: str) -> frozenset[CaseKey]:
-    """Return the cases that passed in every trial of an arm."""
-    rows = bench.store.experiments.rows(experiment_id, RowQuery(limit=EVERY_ROW, arm=arm))
-    return frozenset(row.key for row in rows if row.passed and not row.failed + row.undecided)
 
 
 def known_outcomes(

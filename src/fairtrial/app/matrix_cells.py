@@ -158,7 +158,7 @@ def _max_age(options: Matrix) -> float:
     if text is not None and not options.reuse:
         raise UsageError("--reuse-max-age has no effect without --reuse", fix="add --reuse all")
     found = age_s(REUSED_FOR if text is None else text)
-    if not found:
+    if found is None:
         raise UsageError(
             f"{text!r} is no age", where="--reuse-max-age", fix="write it like 30m, 12h, 7d or 2w"
         )

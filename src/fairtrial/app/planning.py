@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from fairtrial.app.attempting import SEQ, critic_of
 from fairtrial.app.bench import Bench
-from fairtrial.app.designing import design_given, most_trials
+from fairtrial.app.designing import check_design, design_given, most_trials
 from fairtrial.app.gate_rules import gate_rules
 from fairtrial.app.matrix_cells import cell_arms, cells_given
 from fairtrial.app.replay_arms import (
@@ -76,7 +76,7 @@ def plan_of(bench: Bench, request: Request, names: Sequence[str] = (MAIN_ARM,)) 
         if design.get("kind") == SEQ:
             check_shows_attempts(arm.task, place)
         rehearse_task(arm.task, lambda: _whole(bench, dataset, cases[0]), start, place)
-    return Plan(
+    plan = Plan(
         dataset=dataset,
         cases=cases,
         arms=tuple(one.arm for one in placed),
@@ -87,6 +87,8 @@ def plan_of(bench: Bench, request: Request, names: Sequence[str] = (MAIN_ARM,)) 
         design=design,
         calls=calls,
     )
+    check_design(bench, plan, folder)
+    return plan
 
 
 class _Placed(NamedTuple):

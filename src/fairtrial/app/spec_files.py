@@ -91,7 +91,7 @@ def _json_or_file(value: Any, folder: Path, where: str) -> Any:
         return value
     if value.lstrip()[:1] in ("{", "["):
         try:
-            return json.loads(value)
+            return json_value(value)
         except (RecursionError, ValueError) as error:
             raise UsageError(f"not JSON: {error}", where=f"{where} {value[:60]}") from None
     if Path(value).suffix in SUFFIXES:
@@ -142,19 +142,44 @@ def _line(error: Exception) -> str:
     return " ".join(str(error).split())
 
 
-def _yaml(text: str) -> Any:
-    import yaml  # noqa: PLC0415  # only YAML files need it
+def json_value(text: str) -> Any:
+    """Return the value of a JSON text.
 
-    try:
-        value = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ValueError(str(error)) from None
-    _refuse_endless(value)
+    Raises:
+        ValueError: it is none, or an object has a field twice: the first would silently not count.
+        RecursionError: it is nested too deeply.
+    """
+    return json.loads(text, object_pairs_hook=_distinct)
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"an object holds {twice!r} twice")
+    return found
+
+
+def _yaml(text: str) -> Any:
+    from fairtrial.app.yaml_specs import load  # noqa: PLC0415  # only YAML files need it
+
+    value = load(text)
+    _refuse_no_json(value)
     return value
 
 
-def _refuse_endless(value: Any) -> None:
-    """Refuse what aliases make too large to go through: a few lines can hold billions of values."""
+def _toml(text: str) -> Any:
+    value = tomllib.loads(text)
+    _refuse_no_json(value)
+    return value
+
+
+def _refuse_no_json(value: Any) -> None:
+    """Refuse values that JSON has not, and what aliases make too large to go through.
+
+    A few lines can hold billions of values.
+    """
     left, seen = [value], 0
     while left:
         part = left.pop()
@@ -165,11 +190,14 @@ def _refuse_endless(value: Any) -> None:
             left.extend(part.values())
         elif isinstance(part, list):
             left.extend(part)
+        elif not isinstance(part, str | int | float | None):
+            kind = type(part).__name__
+            raise ValueError(f"{part} is read as a {kind}, which JSON has not: put it in quotes")  # noqa: TRY004  # all that is wrong with a text is one
 
 
 _PARSERS: Mapping[str, Callable[[str], Any]] = {
-    ".json": json.loads,
-    ".toml": tomllib.loads,
+    ".json": json_value,
+    ".toml": _toml,
     ".yaml": _yaml,
     ".yml": _yaml,
 }

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.paths import user_path
 from fairtrial.app.requests.exp_run import Request
 from fairtrial.app.settling import settled_task
-from fairtrial.app.spec_files import SUFFIXES, read_document
+from fairtrial.app.spec_files import SUFFIXES, json_value, read_document
 from fairtrial.engine.plan import Arm
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json, content_hash
 from fairtrial.model.task import TaskSpec
+from fairtrial.model.wording import excerpt
 from fairtrial.tasks.registry import task_spec
 
 _LONGEST_NAME = 200
 _HOW = "give two: --arm base=base.json --arm cand=cand.json"
+
+
+LONGEST_NAME: Final = 200
+"""Characters of the name of an arm, as of that of an experiment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +120,19 @@ def _of_words(bench: Bench, words: Sequence[str]) -> Iterator[GivenArm]:
         name, equals, text = word.partition("=")
         if not equals or not name.strip() or not text.strip():
             raise UsageError(f"{word!r} is not NAME=JSON or NAME=FILE", where="--arm", fix=_HOW)
+        check_arm_name(name.strip(), "--arm")
         yield given_arm(name.strip(), text.strip(), bench.cwd, f"--arm {name.strip()}")
+
+
+def check_arm_name(name: str, where: str) -> None:
+    """Refuse what cannot be told apart, typed or shown as the name of an arm.
+
+    Raises:
+        UsageError: the name is none.
+    """
+    if not name.strip() or not name.isprintable() or ":" in name or len(name) > LONGEST_NAME:
+        fix = f"a name is one printable line of at most {LONGEST_NAME} characters without ':'"
+        raise UsageError(f"{excerpt(repr(name), 80)} is no name of an arm", where=where, fix=fix)
 
 
 def given_arm(name: str, value: Json, folder: Path, where: str) -> GivenArm:
@@ -133,7 +149,7 @@ def given_arm(name: str, value: Json, folder: Path, where: str) -> GivenArm:
         return GivenArm(name, value, folder, where)
     if value.startswith("{"):
         try:
-            return GivenArm(name, json.loads(value), folder, where)
+            return GivenArm(name, json_value(value), folder, where)
         except (RecursionError, ValueError) as error:
             raise UsageError(f"not JSON: {error}", where=where) from None
     if Path(value).suffix not in SUFFIXES:

@@ -12,11 +12,14 @@ from typing import Final
 
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json, canonical_json
+from fairtrial.model.wording import excerpt
 
 MOST_CELLS: Final = 100
 """More arms than that against one baseline leave no interval worth reading."""
 
-_LONGEST_VALUE = 24
+_LONGEST_VALUE: Final = 24
+_LONGEST_NAME: Final = 200
+_DEEPEST: Final = 64
 BASE: Final = "base"
 """The cell of the task as it stands, when only variants are given."""
 
@@ -72,7 +75,11 @@ def cells(
 def _check(matrix: Mapping[str, Sequence[Json]], where: str) -> None:
     for path, values in matrix.items():
         if not values:
-            raise UsageError(f"matrix field {path!r} has no value", where=where)
+            raise UsageError(
+                f"matrix field {path!r} has no value",
+                where=where,
+                fix="list the values to try, the baseline's first, or leave the field out",
+            )
     count = math.prod(len(values) for values in matrix.values())
     if count > MOST_CELLS:
         raise UsageError(
@@ -90,7 +97,8 @@ def _cell(
     task: Mapping[str, Json], changes: Mapping[str, Json], name: str | None, where: str
 ) -> Cell:
     if not changes:
-        raise UsageError(f"variant {name!r} changes nothing", where=where)
+        fix = "set a field of the task in it, or leave it out"
+        raise UsageError(f"variant {name!r} changes nothing", where=where, fix=fix)
     changed = copy.deepcopy(dict(task))
     for path, value in changes.items():
         _set(changed, path, value, where)
@@ -99,8 +107,9 @@ def _cell(
 
 def _set(task: dict[str, Json], path: str, value: Json, where: str) -> None:
     *parents, last = path.split(".")
-    if not all((*parents, last)):
-        raise UsageError(f"{path!r} is no path of a field", where=where, fix="write it like a.b")
+    if not all((*parents, last)) or len(parents) >= _DEEPEST:
+        what = f"{excerpt(repr(path))} is no path of a field"
+        raise UsageError(what, where=where, fix="write it like a.b")
     inner = task
     for depth, name in enumerate(parents, start=1):
         inner = inner.setdefault(name, {})
@@ -122,9 +131,11 @@ def _label(path: str, value: Json) -> str:
 
 def _name_of(variant: Mapping[str, Json], where: str) -> str:
     name = variant.get("name")
-    if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise UsageError("a variant needs a 'name' of one printable line", where=where)
-    return name
+    printable = isinstance(name, str) and name.strip() and name.isprintable()
+    if not printable or len(str(name)) > _LONGEST_NAME:
+        what = f"a variant needs a 'name': one printable line of at most {_LONGEST_NAME} characters"
+        raise UsageError(what, where=where, fix='write it like {"name": "brief", "a.b": VALUE}')
+    return str(name)
 
 
 def _check_distinct(found: Sequence[Cell], where: str) -> None:
@@ -138,7 +149,9 @@ def _check_distinct(found: Sequence[Cell], where: str) -> None:
         content = canonical_json(cell.task)
         if content in tasks:
             raise UsageError(
-                f"cells {tasks[content]!r} and {cell.name!r} are the same task", where=where
+                f"cells {tasks[content]!r} and {cell.name!r} are the same task",
+                where=where,
+                fix="leave one out; to learn how much differs when nothing does: fairtrial exp aa",
             )
         tasks[content] = cell.name
     if len(found) > MOST_CELLS:

@@ -195,18 +195,22 @@ _Specs = Mapping[str, Mapping[str, Json]]
 
 
 def _specs(a: Input, b: Input) -> tuple[_Specs, _Specs]:
+    return _grader_specs(a.state.experiment.spec, b.state.experiment.spec)
+
+
+def _grader_specs(a: Mapping[str, Json], b: Mapping[str, Json]) -> tuple[_Specs, _Specs]:
     """Return the graders of both sides, with the digest of the file they run where both have it."""
-    scripts = [side.state.experiment.spec.get("grader_scripts") or {} for side in (a, b)]
+    scripts = [spec.get("grader_scripts") or {} for spec in (a, b)]
     known = set(scripts[0]) & set(scripts[1])
     before, after = (
         {
             str(grader["name"]): {**grader, _SCRIPT: digests[grader["name"]]}
             if grader["name"] in known
             else grader
-            for grader in side.state.experiment.spec.get("graders") or ()
+            for grader in spec.get("graders") or ()
             if "name" in grader
         }
-        for side, digests in zip((a, b), scripts, strict=True)
+        for spec, digests in zip((a, b), scripts, strict=True)
     )
     return before, after
 
@@ -214,14 +218,29 @@ def _specs(a: Input, b: Input) -> tuple[_Specs, _Specs]:
 def _graders(a: Input, b: Input) -> tuple[tuple[str, ...], Sequence[Problem]]:
     """Return the graders that are alike, and a problem for each that decides and is not."""
     before, after = _specs(a, b)
-    alike, problems = [], []
+    alike = tuple(name for name in {**before, **after} if before.get(name) == after.get(name))
+    specs = (a.state.experiment.spec, b.state.experiment.spec)
+    return alike, other_graders(*specs, (a.label, b.label))
+
+
+def other_graders(
+    a: Mapping[str, Json], b: Mapping[str, Json], labels: tuple[str, str]
+) -> Sequence[Problem]:
+    """Return a problem for each grader that decides and is not the same on both sides.
+
+    Args:
+        a: What is stored of the baseline: its `graders`, and `grader_scripts` if it has some.
+        b: The same of the candidate.
+        labels: What the two are called.
+    """
+    before, after = _grader_specs(a, b)
+    problems = []
     for name in {**before, **after}:
         old, new = before.get(name), after.get(name)
-        if old is not None and old == new:
-            alike.append(name)
-        elif any(spec.get("required", True) for spec in (old, new) if spec is not None):
-            problems.append(_other_grader(name, old, new, (a.label, b.label)))
-    return tuple(alike), problems
+        decides = any(spec.get("required", True) for spec in (old, new) if spec is not None)
+        if old != new and decides:
+            problems.append(_other_grader(name, old, new, labels))
+    return problems
 
 
 def _other_grader(

@@ -51,6 +51,13 @@ class EarlyStopping:
                 return f"stopped at look {number} of {len(parts)}: {self._reason()}"
         return None
 
+    @property
+    def may_stop(self) -> bool:
+        """Whether a look before the last one can see enough cases to end the run."""
+        from fairtrial.analysis.stopping.early import FEWEST_CASES  # noqa: PLC0415  # numpy
+
+        return sum(map(len, self.parts()[:-1])) >= FEWEST_CASES
+
     def parts(self) -> list[Sequence[CaseOutline]]:
         """Return the cases that each look adds."""
         order = list(self.plan.cases)
