@@ -1,7 +1,8 @@
-"""`dataset add`: cases from files, as a new version."""
+"""`dataset add`: cases from files and sessions, as a new version."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from fairtrial.app.bench import Bench
@@ -9,6 +10,7 @@ from fairtrial.app.reports.dataset import AddedReport
 from fairtrial.app.requests.dataset_add import ColumnNames, Request
 from fairtrial.interchange.dataset_files.columns import STDIN, Columns, Extra, Format
 from fairtrial.interchange.dataset_files.reading import read_cases
+from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.errors import UsageError
 from fairtrial.model.wording import excerpt
 
@@ -16,11 +18,11 @@ LONGEST_NAME = 200
 
 
 def dataset_add(bench: Bench, request: Request) -> AddedReport:
-    """Store the cases of files as the newest version of a dataset.
+    """Store the cases of files and sessions as the newest version of a dataset.
 
     Raises:
-        UsageError: the name, a file or a line is wrong; nothing was written.
-        NotFoundError: a file does not exist.
+        UsageError: the name, a file, a line or a session is wrong; nothing was written.
+        NotFoundError: a file or a session does not exist.
     """
     name = request.name
     if "@" in name or not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
@@ -29,11 +31,37 @@ def dataset_add(bench: Bench, request: Request) -> AddedReport:
             why=f"a name is printable text of at most {LONGEST_NAME} characters, without @, which "
             "marks a version",
         )
+    if not request.files and not request.sessions:
+        raise UsageError(
+            "nothing says which cases to store",
+            fix="name files, or sessions with --session",
+        )
     paths = [path if path == STDIN else _below(bench, path) for path in request.files]
     file_format = None if request.format is None else Format(request.format)
-    cases = read_cases(paths, _columns(request.columns), file_format=file_format)
+    cases = read_cases(paths, _columns(request.columns), file_format=file_format) if paths else ()
+    if request.sessions:
+        # Not needed for cases from files.
+        from fairtrial.app.session_cases import session_cases  # noqa: PLC0415
+
+        made = session_cases(bench, request.sessions)
+        cases = _merged(cases if paths else _newest(bench, name), made)
     version, is_new = bench.store.datasets.add_version(request.name, cases)
     return AddedReport(version, is_new)
+
+
+def _newest(bench: Bench, name: str) -> Iterable[Case]:
+    """Return the cases of the newest version of a dataset; none when it is new."""
+    datasets = bench.store.datasets
+    versions = datasets.versions(name)
+    return datasets.cases(versions[0]) if versions else ()
+
+
+def _merged(cases: Iterable[Case], made: Mapping[CaseKey, Case]) -> Iterator[Case]:
+    """Yield cases, those that were made anew in their old places, new ones last."""
+    left = dict(made)
+    for case in cases:
+        yield left.pop(case.key, case)
+    yield from left.values()
 
 
 def _below(bench: Bench, path: Path) -> Path:

@@ -22,6 +22,8 @@ class Grade(StrEnum):
 class BaseSource(StrEnum):
     """How the commit was found."""
 
+    SNAPSHOT = "snapshot"
+    """The snapshot that was taken then names it."""
     RECORDED = "recorded"
     """Its whole hash stands in the transcript."""
     RECORDED_SHORT = "recorded-short"
@@ -126,8 +128,9 @@ class StartState:
         grade: How sure it is; None when it cannot be rebuilt at all.
         reasons: Why that grade, or why it cannot be rebuilt; in words, the main one first.
         repo: The repository that holds the commit; None when there is none.
-        base: The commit; None when it is not known, or a snapshot has it all.
-        overrides: Files that differed from it, by path.
+        base: The commit; None when it is not known.
+        overrides: Files that differed from it, by path; empty when there is a snapshot, which
+            holds them all.
         unknown: What cannot be told.
         conflicts: What contradicts it.
         outside: Paths that the agent changed outside of the repository, as it wrote them; they

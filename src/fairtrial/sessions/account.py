@@ -37,6 +37,7 @@ _MOST_NAMES: Final = 200
 _LONGEST_PROMPT: Final = 64 * 1024
 
 _LONGEST_LINE: Final = 2_000
+_CUT: Final = re.compile(r"\n\[… [\d,]+ characters left out …\]\n")
 _CODE: Final = re.compile(r"`[^`]*`|https?://\S+")
 _QUESTION: Final = re.compile(r"""\w[)"'”*_]*\?(?=["'”*_)]*(?:\s|$))""")
 
@@ -219,6 +220,11 @@ def clipped(text: str) -> str:
     start = LONGEST_TEXT - _KEPT_END
     cut = len(text) - LONGEST_TEXT
     return f"{text[:start]}\n[… {cut:,} characters left out …]\n{text[-_KEPT_END:]}"
+
+
+def is_clipped(text: str) -> bool:
+    """Return whether something was cut out of a text that `clipped` returned."""
+    return len(text) >= LONGEST_TEXT and _CUT.search(text) is not None
 
 
 def clipped_json(value: Json) -> Json:

@@ -37,16 +37,21 @@ class ColumnNames:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Store cases from files as a new version of a dataset.
+    """Store cases from files or from sessions as a new version of a dataset.
 
-    The files together are the whole version. The same cases in the same order as the newest
-    version make no new one. Nothing is written if any line is wrong.
+    The files together are the whole version. Sessions are added to the files' cases, or without
+    files to those of the newest version: the first prompt of each is a case, and takes the place
+    of the case that was made of this session before. The same cases in the same order as the
+    newest version make no new one. Nothing is written if any line or session is wrong.
     """
 
     name: str = option(positional=True)
     """Name of the dataset"""
-    files: tuple[Path, ...] = option(positional=True)
+    files: tuple[Path, ...] = option((), positional=True)
     """Files: .jsonl, .json, .csv, .tsv or .yaml; - reads JSONL from standard input"""
+    sessions: tuple[str, ...] = option((), flag="--session", metavar="SESSION")
+    """A captured session whose first prompt becomes a case: its id, a prefix, the agent's own id,
+    latest or latest#-N"""
     format: Literal["jsonl", "json", "csv", "tsv", "yaml"] | None = option(None, metavar="FORMAT")
     """Format of all files (default: by suffix)"""
     columns: ColumnNames = group(ColumnNames)
@@ -56,4 +61,5 @@ EXAMPLES = (
     "fairtrial dataset add smoke cases.jsonl",
     "fairtrial dataset add faq faq.csv --input-column question --expected-column answer",
     "cat cases.jsonl | fairtrial dataset add smoke -",
+    "fairtrial dataset add mine --session latest --session ses_5rf4je",
 )

@@ -70,6 +70,10 @@ def start_state(session: Session, events: Sequence[SessionEvent], means: Means) 
             Grade.EXACT,
             ("a snapshot was taken before the agent did anything",),
             repo=snapshot.root,
+            base=Base(
+                BaseSource.NO_COMMIT if snapshot.head is None else BaseSource.SNAPSHOT,
+                snapshot.head,
+            ),
             unknown=unknown,
             snapshot_id=snapshot.id,
         )
