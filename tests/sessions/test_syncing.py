@@ -15,12 +15,13 @@ from tests.sessions.transcripts import OTHER, SESSION, Claude, Codex, as_bytes, 
 from fairtrial.model.flag import Flag, FlagLevel
 from fairtrial.model.session import Relation, Said, Session, SessionEvent
 from fairtrial.model.task import Tokens
-from fairtrial.ports.sessions import SessionQuery
-from fairtrial.ports.transcript_files import Place
+from fairtrial.ports.sessions import Clean, SessionQuery, Transcript
+from fairtrial.ports.transcript_files import FoundFile, Place
 from fairtrial.pricing.prices import Prices
 from fairtrial.redaction.secrets import Redactor
-from fairtrial.sessions.finding import changed, found_files, places_of
+from fairtrial.sessions.finding import NewFile, changed, found_files, places_of
 from fairtrial.sessions.pricing import CallPrices
+from fairtrial.sessions.readers.claude_code.reader import ClaudeCodeReader
 from fairtrial.sessions.reading import Ways
 from fairtrial.sessions.recognising import recognised
 from fairtrial.sessions.registry import readers
@@ -248,6 +249,23 @@ def test_a_file_that_vanishes_is_told(store: Store, tmp_path: Path) -> None:
     syncer = Syncer(store.sessions, ways, (), lambda: NOON)
     outcome = syncer.sync([new], lambda *_: None)
     assert "No such file" in outcome.troubles[0]
+
+
+def test_a_mistake_of_a_reader_costs_one_file(store: Store, tmp_path: Path) -> None:
+    class Mistaken(ClaudeCodeReader):
+        def start(self, path: Path, clean: Clean) -> Transcript:
+            raise KeyError(f"{path} {clean}")
+
+    path = a_session().write(tmp_path)
+    Codex().write(tmp_path)
+    told = path.stat()
+    found = FoundFile(str(path), told.st_ino, told.st_size, told.st_mtime_ns)
+    others = found_files(readers(), [Place("codex", tmp_path / "sessions")])
+    ways = Ways(untouched, store.sessions.pack, CallPrices(Prices()), Repositories())
+    syncer = Syncer(store.sessions, ways, (), lambda: NOON)
+    outcome = syncer.sync([NewFile(Mistaken(), found), *others], lambda *_: None)
+    assert "a mistake in fairtrial: KeyError" in outcome.troubles[0]
+    assert len(outcome.sessions) == 1
 
 
 def test_garbage_brings_nothing_and_harms_nothing(store: Store, tmp_path: Path) -> None:

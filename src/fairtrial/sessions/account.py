@@ -34,6 +34,7 @@ LONGEST_TEXT: Final = 32 * 1024
 _KEPT_END: Final = 8 * 1024
 _MOST_NAMES: Final = 200
 """Names of unknown records and fields that are told apart."""
+_DEEPEST: Final = 100
 _LONGEST_PROMPT: Final = 64 * 1024
 
 _LONGEST_LINE: Final = 2_000
@@ -227,14 +228,18 @@ def is_clipped(text: str) -> bool:
     return len(text) >= LONGEST_TEXT and _CUT.search(text) is not None
 
 
-def clipped_json(value: Json) -> Json:
-    """Return a value whose texts are not too long to keep."""
+def clipped_json(value: Json, deep: int = 0) -> Json:
+    """Return a value whose texts are not too long to keep, and which can be stored."""
     if isinstance(value, str):
         return clipped(value)
+    if deep > _DEEPEST:
+        return "[… too deep …]"
     if isinstance(value, list):
-        return [clipped_json(part) for part in value]
+        return [clipped_json(part, deep + 1) for part in value]
     if isinstance(value, dict):
-        return {name: clipped_json(part) for name, part in value.items()}
+        return {name: clipped_json(part, deep + 1) for name, part in value.items()}
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+        return "[… a number out of bounds …]"
     return value
 
 

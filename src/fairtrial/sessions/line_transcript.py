@@ -11,6 +11,7 @@ import msgspec
 from fairtrial.model.session import SessionEvent, TranscriptFacts
 from fairtrial.ports.sessions import Clean
 from fairtrial.sessions.account import Account
+from fairtrial.sessions.amounts import sound
 from fairtrial.sessions.tolerant import unglued
 
 
@@ -67,7 +68,10 @@ class LineTranscript(ABC, Generic[S]):
 
     def _noted(self, line: bytes) -> list[SessionEvent] | None:
         events = self._read(line)
-        for event in events or ():
+        if events is None:
+            return None
+        events = [sound(event) for event in events]
+        for event in events:
             self._account.note(event)
         return events
 

@@ -142,6 +142,10 @@ class Syncer:
         except OSError as error:
             outcome.troubles.append(f"{file.found.path}: {error.strerror or error}")
             return None
+        except Exception as error:  # noqa: BLE001  # one odd file must not cost all the others
+            trouble = f"{file.found.path}: not read, for a mistake in fairtrial: {error!r}"
+            outcome.troubles.append(trouble)
+            return None
         outcome.read += 1
         outcome.bytes += reading.mark.offset - (0 if before is None else before[0].offset)
         return reading, events

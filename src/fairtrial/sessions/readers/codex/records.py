@@ -12,6 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from fairtrial.model.json import Json
+from fairtrial.sessions.amounts import Place
 from fairtrial.sessions.tolerant import Records
 
 
@@ -68,7 +69,7 @@ class Payload(msgspec.Struct):
     exit_code: int | None = None
     aggregated_output: str | None = None
     turn_id: str | None = None
-    started_at_ms: int | None = None
+    started_at_ms: Place | None = None
     recipient: str | None = None
     # Of the session.
     cwd: str | None = None
@@ -79,7 +80,7 @@ class Payload(msgspec.Struct):
     model: str | None = None
     forked_from_id: str | None = None
     parent_thread_id: str | None = None
-    subagent_history_start_ordinal: int | None = None
+    subagent_history_start_ordinal: Place | None = None
 
 
 class Record(msgspec.Struct):
@@ -87,7 +88,7 @@ class Record(msgspec.Struct):
 
     type: str = ""
     timestamp: Any = None
-    ordinal: int | None = None
+    ordinal: Place | None = None
     payload: Payload | None = None
     record_type: str | None = None
     # The first line of the oldest form is bare.

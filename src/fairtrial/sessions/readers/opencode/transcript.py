@@ -103,7 +103,7 @@ class OpenCodeTranscript(LineTranscript[State]):
         self._account.seen_at(at)
         self._account.seen_at(moment(times.get("completed")))
         for part in parts:
-            kind = part.get("type")
+            kind = str(part.get("type"))
             if kind not in _SILENT and kind not in ("compaction", "reasoning", "retry"):
                 self._account.unknown_record(f"part {kind}")
         role = info.get("role")
