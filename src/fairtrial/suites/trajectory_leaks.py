@@ -8,6 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from fairtrial.model.eval_task import EvalTask
+from fairtrial.model.json import Json
 from fairtrial.model.session import Call, Operation, Result, ResultStatus, SessionEvent
 from fairtrial.sessions.program_names import program_words
 from fairtrial.sessions.shell_words import simple_commands
@@ -52,12 +53,22 @@ def leaks_in(events: Sequence[SessionEvent], task: EvalTask) -> tuple[str, ...]:
             result = results.get(event.id)
             for what in _looked(event):
                 found.setdefault(what, f"event {event.number}: {_how(result)} {what}")
-            if event.operation in (Operation.EDIT, Operation.WRITE):
-                written.append(str(event.input))
+            written += _texts(event.input)
         elif isinstance(event, Result):
             for path in _seen(event, task, "\n".join(written)):
                 found.setdefault(path, f"event {event.number}: saw the hidden file {path}")
     return tuple(found.values())
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
 
 
 def _how(result: Result | None) -> str:
