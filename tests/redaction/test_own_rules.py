@@ -31,6 +31,57 @@ def test_addresses_in_an_environment_are_taken_out_and_others_stay() -> None:
     assert redactor.body(text) == shown
 
 
+def test_what_may_stand_before_and_does_not_changes_nothing(tmp_path: Path) -> None:
+    given = [{"name": "shop-token", "contains": "shop_", "pattern": "(?P<kept>t=)?shop_[0-9]{4,}"}]
+    redactor = Redactor(own_rules(written(tmp_path, given)))
+    assert redactor.body(b"a shop_12345 b") == b"a [redacted:shop-token] b"
+    assert redactor.spans(b"a shop_12345 b") == [(2, 12, b"[redacted:shop-token]")]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("DB_PASSWORD=hunter22", "DB_PASSWORD=[redacted:variable]"),
+        ('export API_KEY="a1b2c3d4e5"', 'export API_KEY="[redacted:variable]"'),
+        ("\\nGITHUB_TOKEN=abcdefg7\\nHOME=/x", "\\nGITHUB_TOKEN=[redacted:variable]\\nHOME=/x"),
+    ],
+)
+def test_variables_of_secrets_are_taken_out(text: str, shown: str) -> None:
+    assert Redactor(SESSION_RULES).body(text.encode()).decode() == shown
+
+
+@pytest.mark.parametrize(
+    "innocent",
+    [
+        "PASSWORD=$DB_PASSWORD_1",
+        "TOKEN=<your token 1>",
+        'SECRET_KEY=os.environ["SECRET_1"]',
+        "TOKEN=get_token(1)",
+        "MAX_TOKEN=4096",
+        "API_KEY=changeme",
+    ],
+)
+def test_references_and_placeholders_stay(innocent: str) -> None:
+    assert Redactor(SESSION_RULES).body(innocent.encode()).decode() == innocent
+
+
+def test_no_pattern_of_a_user_can_hang(tmp_path: Path) -> None:
+    given = [{"name": "evil", "contains": "aaa", "pattern": "(a+)+b|(a|a)*c|(.*.*)*d"}]
+    redactor = Redactor(own_rules(written(tmp_path, given)))
+    text = b"a" * 200_000
+    assert redactor.body(text) == text
+
+
+def test_a_pattern_that_could_hang_is_refused_with_its_place(tmp_path: Path) -> None:
+    given = [
+        {"name": "fine", "contains": "abc", "pattern": "abc"},
+        {"name": "bad", "contains": "abc", "pattern": "(?=a)abc"},
+    ]
+    with pytest.raises(UsageError, match="RE2") as told:
+        own_rules(written(tmp_path, given))
+    assert str(told.value.where).endswith("secrets.json[1]")
+
+
 def test_no_file_is_no_rule(tmp_path: Path) -> None:
     assert own_rules(tmp_path / "secrets.json") == ()
 

@@ -28,13 +28,29 @@ SECRETS = {
     "hugging-face-token": "h" + "f_" + "k" * 34,
     "groq-key": "gs" + "k_" + "w" * 40,
     "xai-key": "xa" + "i-" + "v" * 44,
+    "sendgrid-key": "S" + "G." + "a1B2" * 5 + "." + "c3D4" * 10,
+    "google-secret": "GOC" + "SPX-" + "a1B2" * 7,
+    "google-token": "ya" + "29." + "a1B2" * 20,
+    "docker-token": "dckr_" + "pat_" + "a1B2" * 7,
+    "digitalocean-token": "dop_" + "v1_" + "a1b2" * 16,
+    "vault-token": "hv" + "s." + "a1B2" * 8,
+    "shopify-token": "shp" + "at_" + "a1b2" * 8,
+    "age-key": "AGE-" + "SECRET-KEY-1" + "Q" * 58,
     "jwt": "ey" + "JhbGciOiJIUzI1NiJ9." + "ey" + "JzdWIiOiIxMjM0In0." + "s" * 30,
     "private-key": "-----BEGIN RSA PRIVATE " + "KEY-----\nMIIEow\n-----END RSA PRIVATE KEY-----",
 }
 
+NAMED = {
+    "slack-webhook": ("https://hooks.slack.com/services/", "T00000000/B00000000/" + "x1" * 12, ""),
+    "azure-key": ("AccountName=a;AccountKey=", "a1B2" * 21 + "ab==", ";EndpointSuffix=x"),
+    "connection-password": ("postgres://ann:", "hunter2!", "@db.example:5432/shop"),
+    "authorization": ('curl -H "Authorization: Bearer ', "abc.def-123456", '" https://x'),
+}
+"""What is known by what stands around it, and that stays."""
+
 
 def test_every_rule_has_an_example_here() -> None:
-    assert {rule.name for rule in RULES} == {*SECRETS, "aws-secret"}
+    assert {rule.name for rule in RULES} == {*SECRETS, "aws-secret", *NAMED}
 
 
 @pytest.mark.parametrize("name", SECRETS)
@@ -60,9 +76,23 @@ def test_what_names_a_secret_stays(text: str) -> None:
     assert "wJalr" not in cleaned
 
 
+@pytest.mark.parametrize("name", NAMED)
+def test_what_stands_around_a_secret_stays(name: str) -> None:
+    before, secret, after = NAMED[name]
+    cleaned = Redactor().body(f"{before}{secret}{after}".encode()).decode()
+    assert cleaned == f"{before}[redacted:{name}]{after}"
+
+
 @pytest.mark.parametrize(
     "innocent",
     [
+        "https://user:$PASSWORD@host/ and https://user:${PASSWORD}@host/",
+        "http://localhost:8080/@scope/package",
+        "git@github.com:shop/cart.git and https://example.test:443/a@b",
+        "Authorization: Bearer authentication is required",
+        "commit 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b, 0b5c7b1e-6a0e-4c2f-9f2b-7a1d2c3e4f50",
+        "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+        "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
         "task-runner-configuration-2024-final",
         "disk-0123456789abcdef0123",
         "sk-learn and sk-image",

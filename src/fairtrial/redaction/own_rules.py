@@ -13,6 +13,8 @@ from fairtrial.redaction.secrets import RULES, Rule
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _SHORTEST_MARK = 3
+_LARGEST_PATTERN = 8 * 1024 * 1024
+"""Bytes that a compiled pattern may take."""
 _ENVIRONMENT = Rule(
     "email",
     (b"EMAIL=",),
@@ -22,7 +24,29 @@ _ENVIRONMENT = Rule(
     ),
 )
 
-SESSION_RULES = (*RULES, _ENVIRONMENT)
+_SECRET_NAMES = (
+    b"PASSWORD=",
+    b"PASSWD=",
+    b"SECRET=",
+    b"SECRET_KEY=",
+    b"TOKEN=",
+    b"API_KEY=",
+    b"APIKEY=",
+    b"ACCESS_KEY=",
+    b"PRIVATE_KEY=",
+    b"CREDENTIALS=",
+)
+_VARIABLE = Rule(
+    "variable",
+    _SECRET_NAMES,
+    # Something with a digit in it that is no call, no reference and no placeholder.
+    re.compile(
+        rb"(?P<kept>(?:" + b"|".join(_SECRET_NAMES) + rb")[\\\"']{0,2})"
+        rb"(?=[^\s\"'\\0-9]{0,200}[0-9])[A-Za-z0-9+/=_.\-!@#%^&]{8,512}+(?![(\[])"
+    ),
+)
+
+SESSION_RULES = (*RULES, _ENVIRONMENT, _VARIABLE)
 """What is taken out of sessions."""
 
 
@@ -62,13 +86,36 @@ def _rule(given: Any, where: str) -> Rule:
             f"'contains' must be a text of {_SHORTEST_MARK} characters or more, or a list of such",
             where=where,
         )
-    try:
-        compiled = re.compile(str(pattern).encode())
-    except re.error as error:
-        raise UsageError(f"'pattern' is no regular expression: {error}", where=where) from None
+    compiled = _compiled(str(pattern), where)
     if compiled.match(b""):
         raise UsageError("'pattern' fits an empty text, so it would be everywhere", where=where)
     return Rule(name, tuple(mark.encode() for mark in marks), compiled)
+
+
+def _compiled(pattern: str, where: str) -> re.Pattern[bytes]:
+    """Return a user's pattern for an engine whose time grows with the text and no faster.
+
+    Raises:
+        UsageError: it is no regular expression, or one that such an engine does not know.
+    """
+    # Only those who have rules of their own need it.
+    import re2  # noqa: PLC0415
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    options.max_mem = _LARGEST_PATTERN
+    try:
+        found: re.Pattern[bytes] = re2.compile(pattern.encode(), options)
+    except re2.error as error:
+        told = error.args[0] if error.args else error
+        said = told.decode("utf-8", "replace") if isinstance(told, bytes) else str(told)
+        raise UsageError(
+            f"'pattern' is no regular expression of RE2: {said}",
+            where=where,
+            fix="RE2 has no look-around and no back references; see https://github.com/google/re2/wiki/Syntax",
+        ) from None
+    return found
 
 
 def _is_mark(mark: Any) -> bool:

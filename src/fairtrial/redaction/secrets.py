@@ -8,7 +8,7 @@ out of its bodies too. To know another kind of secret by its look, add a `Rule`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -126,6 +126,36 @@ RULES = (
         _key(b"eyJ", rb"[A-Za-z0-9_\-]{10,}\.eyJ[A-Za-z0-9_\-]{10,}\.[A-Za-z0-9_\-]{10,}"),
     ),
     _rule(
+        "slack-webhook",
+        [b"hooks.slack.com/"],
+        rb"(?P<kept>hooks\.slack\.com/[a-z]{1,20}/)[\w/]{20,}",
+    ),
+    _rule("sendgrid-key", [b"SG."], _key(rb"SG\.", rb"[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{32,}")),
+    _rule("google-secret", [b"GOCSPX-"], _key(b"GOCSPX-", rb"[A-Za-z0-9_\-]{20,}")),
+    _rule("google-token", [b"ya29."], _key(rb"ya29\.", rb"[A-Za-z0-9_\-]{30,}")),
+    _rule("docker-token", [b"dckr_pat_"], _key(b"dckr_pat_", rb"[A-Za-z0-9_\-]{20,}")),
+    _rule("digitalocean-token", [b"dop_v1_"], _key(b"dop_v1_", rb"[a-f0-9]{64}")),
+    _rule("vault-token", [b"hvs."], _key(rb"hvs\.", rb"[A-Za-z0-9_\-]{24,}")),
+    _rule("shopify-token", [b"shpat_"], _key(b"shpat_", rb"[a-fA-F0-9]{32}")),
+    _rule("age-key", [b"AGE-SECRET-KEY-1"], _key(b"AGE-SECRET-KEY-1", rb"[A-Z0-9]{50,}")),
+    _rule(
+        "azure-key",
+        [b"AccountKey=", b"SharedAccessKey="],
+        rb"(?P<kept>(?:AccountKey|SharedAccessKey)=)[A-Za-z0-9+/]{40,}={0,2}",
+    ),
+    _rule(
+        "connection-password",
+        [b"://"],
+        # `scheme://user:password@host`; what is a reference, such as `$PASSWORD`, stays.
+        rb"(?P<kept>://[^\s:/@\"'\\<>]{0,64}:)[^\s:/@\"'\\<>${}*\[\]]{3,256}(?=@[A-Za-z0-9\[])",
+    ),
+    _rule(
+        "authorization",
+        [b"uthorization", b"UTHORIZATION"],
+        rb"(?P<kept>(?i:uthorization)[\\\"' :=]{1,8}(?i:bearer|basic|token) {1,4})"
+        rb"(?=[A-Za-z._~+/=\-]{0,100}[0-9])[A-Za-z0-9._~+/=\-]{8,}",
+    ),
+    _rule(
         "private-key",
         [b"PRIVATE KEY"],
         # A key that was cut has no end; it reaches to the end of the text that it stands in.
@@ -241,7 +271,10 @@ def _replacement(rule: Rule) -> Callable[[re.Match[bytes]], bytes]:
 
 
 def _start(match: re.Match[bytes]) -> int:
-    return match.end("kept") if "kept" in match.re.groupindex else match.start()
+    groups: Mapping[str | bytes, int] = match.re.groupindex  # type: ignore[assignment]  # RE2's are bytes
+    kept = groups.get("kept", groups.get(b"kept"))
+    # What may be there and is not ends at -1.
+    return match.start() if kept is None else max(match.start(), match.end(kept))
 
 
 def _without_value(match: re.Match[str]) -> str:
