@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.captured import bring_snapshots
 from fairtrial.app.requests.sessions_sync import Request as SyncRequest
-from fairtrial.app.sessions_sync import sessions_sync
+from fairtrial.app.sessions_sync import read_transcripts
 from fairtrial.model.errors import FairtrialError, NotFoundError
-from fairtrial.model.snapshot import Snapshot
 from fairtrial.sessions.capture.folder import CaptureFolder
 
 _QUIET_S: Final = 0.3
@@ -41,37 +41,18 @@ def settle(bench: Bench, sleep: Callable[[float], None] = time.sleep) -> None:
     folder.forget_old(bench.clock.now().timestamp())
 
 
-def bring_snapshots(bench: Bench) -> None:
-    """Bring snapshots that hooks left into the store.
-
-    Raises:
-        StoreError: the store cannot be written.
-    """
-    folder = CaptureFolder(bench.home)
-    for file, facts in list(folder.snapshots()):
-        snapshot = _snapshot(facts)
-        if snapshot is not None:
-            bench.store.snapshots.save([snapshot])
-        file.unlink(missing_ok=True)
-
-
-def _snapshot(facts: dict[str, Any]) -> Snapshot | None:
-    import msgspec  # noqa: PLC0415  # a sync without snapshots goes without
-
-    try:
-        return msgspec.convert(facts, Snapshot)
-    except msgspec.ValidationError:
-        return None  # damaged by hand: hooks write them whole
-
-
 def _round(bench: Bench, folder: CaptureFolder, sleep: Callable[[float], None]) -> bool:
     """Do what there is to do now; return whether all of it was done."""
     done = [_tried(bench, "snapshots", partial(bring_snapshots, bench))]
     for file, facts in list(folder.finished()):
         agent = str(facts.get("agent", "fairtrial"))
+        try:
+            taken = folder.take(file)
+        except OSError:
+            continue  # a `sessions sync` was faster
         done.append(_tried(bench, "transcript", partial(_read, bench, facts, sleep), agent))
         if done[-1]:
-            file.unlink(missing_ok=True)
+            taken.unlink(missing_ok=True)
     done.append(_tried(bench, "snapshots", partial(_complete, bench)))
     return all(done)
 
@@ -89,7 +70,7 @@ def _tried(bench: Bench, part: str, work: Callable[[], None], agent: str = "fair
 def _read(bench: Bench, facts: dict[str, Any], sleep: Callable[[float], None]) -> None:
     given, agent = facts.get("transcript"), str(facts.get("agent"))
     if not given:
-        sessions_sync(bench, SyncRequest(agent=agent))
+        read_transcripts(bench, SyncRequest(agent=agent))
         return
     transcript = Path(given)
     _wait_until_quiet(transcript, sleep)
@@ -97,7 +78,7 @@ def _read(bench: Bench, facts: dict[str, Any], sleep: Callable[[float], None]) -
     beside = transcript.with_suffix("")
     paths = (transcript, beside) if beside.is_dir() else (transcript,)
     with suppress(NotFoundError):  # a session without a turn has none
-        sessions_sync(bench, SyncRequest(path=paths))
+        read_transcripts(bench, SyncRequest(path=paths))
 
 
 def _wait_until_quiet(transcript: Path, sleep: Callable[[float], None]) -> None:

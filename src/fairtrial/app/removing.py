@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.captured import bring_snapshots
 from fairtrial.model.snapshot import Snapshot
 
 _EVERY = 2**31
@@ -20,6 +21,7 @@ def remove_sessions(bench: Bench, session_ids: Sequence[str]) -> int:
     if not session_ids:
         return 0
     store = bench.store
+    bring_snapshots(bench)
     taken = [
         snapshot
         for found in store.sessions.many(session_ids)
@@ -34,6 +36,7 @@ def remove_snapshots(bench: Bench, cutoff: datetime) -> int:
     Raises:
         StoreError: the store cannot be written.
     """
+    bring_snapshots(bench)
     old = [one for one in bench.store.snapshots.newest(_EVERY) if one.taken_at < cutoff]
     _remove(bench, old)
     return len(old)

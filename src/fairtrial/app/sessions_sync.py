@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.captured import bring_snapshots, take_asked_for
 from fairtrial.app.reports.session_sync import SyncReport
 from fairtrial.app.requests.sessions_sync import Request
 from fairtrial.model.errors import NotFoundError
@@ -20,6 +21,22 @@ if TYPE_CHECKING:  # it brings what is not needed to see that nothing is new
 
 
 def sessions_sync(bench: Bench, request: Request) -> SyncReport:
+    """Read new sessions and new parts of known ones, and flag them; bring snapshots of hooks, too.
+
+    Raises:
+        As `read_transcripts`.
+    """
+    bring_snapshots(bench)
+    everything = not request.path and request.agent is None
+    asked = take_asked_for(bench) if everything else []
+    report = read_transcripts(bench, request)
+    if not report.troubles:
+        for file in asked:
+            file.unlink(missing_ok=True)
+    return report
+
+
+def read_transcripts(bench: Bench, request: Request) -> SyncReport:
     """Read new sessions and new parts of known ones, and flag them.
 
     Raises:

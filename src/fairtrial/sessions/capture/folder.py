@@ -96,8 +96,17 @@ class CaptureFolder:
         _write(self.path / "finished" / name, facts)
 
     def finished(self) -> Iterator[tuple[Path, dict[str, Any]]]:
-        """Yield the files of sessions whose transcript is to be read, and what is in them."""
+        """Yield files that ask for a session's transcript to be read, and what is in them."""
         yield from _all(self.path / "finished")
+        yield from _all(self.path / "finished", "*.taken")
+
+    def take(self, file: Path) -> Path:
+        """Take such a file, to be removed when all is read; a hook may ask anew meanwhile.
+
+        Raises:
+            OSError: it is gone.
+        """
+        return file.replace(file.with_suffix(".taken"))
 
     def saw(self, agent: str, event: str, now: datetime) -> None:
         """Keep when an agent last told of an event.
@@ -175,9 +184,9 @@ def _locked(path: Path, limit_s: float) -> Iterator[None]:
         yield
 
 
-def _all(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+def _all(folder: Path, pattern: str = "*.json") -> Iterator[tuple[Path, dict[str, Any]]]:
     try:
-        files = sorted(folder.glob("*.json"))
+        files = sorted(folder.glob(pattern))
     except OSError:
         return
     for file in files:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:  # tool events go without
     from fairtrial.workspaces.snapshots.taking import Trees
 
 IDLE_S: Final = 10.0
-"""A prompt within this time after a snapshot takes none: nobody has edited meanwhile."""
+"""A first prompt within this time after the start takes none: nobody has edited meanwhile."""
 _JUST_NOW_S: Final = 3.0
 """The end of a session within this time after that of its last turn brings nothing new."""
 
@@ -95,7 +95,7 @@ class Capture:
             return True
         age_s = (now - datetime.fromisoformat(known["taken_at"])).total_seconds()
         if event.kind is Kind.PROMPT:
-            return known.get("kind") != Kind.STOP.value and 0 <= age_s < IDLE_S
+            return known.get("kind") == Kind.START.value and 0 <= age_s < IDLE_S
         stopped = known.get("kind") in (Kind.STOP.value, Kind.END.value)
         return event.kind is Kind.END and stopped and 0 <= age_s < _JUST_NOW_S
 
