@@ -66,6 +66,12 @@ class Workshop:
         self._tasks: dict[str, EvalTask] = {}
         self._made: dict[str, asyncio.Future[PreparedRepo]] = {}
 
+    def open(self) -> None:
+        """Do nothing: what it needs is made when it is asked for."""
+
+    def close(self) -> None:
+        """Do nothing: whoever made its workspaces closes them."""
+
     def task(self, digest: str) -> EvalTask:
         """See `EvalTasks.task`."""
         if digest not in self._tasks:
