@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from fairtrial.model.task import Tokens
+from fairtrial.sessions.amounts import count
 
 PARTS: Final = (
     "input_tokens",
@@ -38,4 +39,4 @@ def tokens_of(usage: Mapping[str, Any]) -> Tokens:
 
 
 def _number(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return count(value)
