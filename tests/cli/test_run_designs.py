@@ -186,6 +186,34 @@ class TestEarlyStopping:
         for found in (done.json["comparison"], again):
             assert "stopped early" in found["problems"][0]["what"]
 
+    def test_its_picture_holds_each_look_against_its_boundary(
+        self, run: Command, fairtrial: Command, folder: Path
+    ) -> None:
+        write_cases(folder / "many.jsonl", 80)
+        fairtrial("dataset", "add", "many", "many.jsonl")
+        done = run("-d", "many", *ARMS, "--stop-early", "--looks", "4", "--json").json
+        facts = done["design"]["facts"]
+        # What is left is as if all of it had been looked at: the published boundaries of 4 looks.
+        bounds = [look["z_bound"] for look in (*facts["looks"], *facts["looks_left"])]
+        assert bounds == pytest.approx([4.33263, 2.96313, 2.35904, 2.01409], abs=1e-5)
+        assert [look["cases"] for look in facts["looks_left"]] == [60, 80]
+        last = facts["looks"][-1]
+        assert last["z"] > last["z_bound"]
+        assert last["estimate"] == pytest.approx(facts["estimate"]["naive"])
+        assert fairtrial("exp", "show", done["id"], "--plot", "looks.svg").code == 0
+        drawn = (folder / "looks.svg").read_text()
+        for words in ("B − A, at each look", "look 2, 40 cases", "adjusted for the looks"):
+            assert words in drawn
+        # A boundary on either side at each of the four looks, and a ring of each open estimate.
+        assert drawn.count('r="3" class="edge-second page"') == 8
+
+    def test_other_experiments_have_no_looks_in_their_picture(
+        self, run: Command, fairtrial: Command, folder: Path
+    ) -> None:
+        name = run(*ARMS, "--json").json["id"]
+        fairtrial("exp", "show", name, "--plot", "plain.svg")
+        assert "look" not in (folder / "plain.svg").read_text()
+
     def test_a_run_that_took_all_looks_is_compared_without_a_warning(self, run: Command) -> None:
         report = run(*ARMS, "--stop-early", "--looks", "2", "--json").json
         assert report["comparison"]["problems"] == []
@@ -195,6 +223,8 @@ class TestEarlyStopping:
         assert "at most 20 cases × 1 trial" in out
         assert "--trials 3" not in out
         assert "All 2 looks were taken" in out
+        assert "Adjusted for its looks, the difference is +0.4" in out
+        assert "optimistic" not in out
         assert "Look  Cases" in out
 
     @pytest.mark.parametrize(

@@ -74,7 +74,7 @@ def _key(state: ExperimentState) -> str:
 
 
 def _of_looks(design: EarlyStopping, _outcomes: Outcomes) -> DesignReading:
-    from fairtrial.analysis.stopping.looks import reading  # noqa: PLC0415  # numpy
+    from fairtrial.analysis.stopping.looks import bounds_ahead, reading  # noqa: PLC0415  # numpy
 
     parts = design.parts()
     last = len(design.taken)
@@ -91,11 +91,13 @@ def _of_looks(design: EarlyStopping, _outcomes: Outcomes) -> DesignReading:
         else f"All {len(parts)} looks were taken; none before the last could stop the run."
     ]
     if found is not None:
-        lines.append(found.describe())
+        lines.append(found.describe() if stopped else _at_the_end(found))
     looks = [
         {
             "look": number,
             "cases": look.cases,
+            "estimate": look.comparison.difference.estimate,
+            "z": look.z,
             "p": look.decision.evidence.get("p"),
             "limit": look.decision.evidence.get("limit"),
             "z_bound": look.decision.evidence.get("z_bound"),
@@ -106,6 +108,12 @@ def _of_looks(design: EarlyStopping, _outcomes: Outcomes) -> DesignReading:
     ]
     facts: dict[str, Json] = {
         "looks": looks,
+        "looks_left": [
+            {"cases": cases, "z_bound": bound}
+            for cases, bound in bounds_ahead(
+                design.taken, [len(part) for part in parts[last:]], planned, design.alpha
+            )
+        ],
         "planned_looks": len(parts),
         "alpha": design.alpha,
         "stopped": stopped,
@@ -114,6 +122,13 @@ def _of_looks(design: EarlyStopping, _outcomes: Outcomes) -> DesignReading:
         "reason": None if found is not None else "no look counted, or all differences are equal",
     }
     return DesignReading("early-stopping", tuple(lines), facts)
+
+
+def _at_the_end(found: Any) -> str:
+    return (
+        f"Adjusted for its looks, the difference is {found.median_unbiased:+.4g}, plausibly "
+        f"{found.interval.describe()}. {found.p.describe().capitalize()}."
+    )
 
 
 def _estimate(found: Any) -> dict[str, Json]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from fairtrial.analysis.cases import PairedCases
 from fairtrial.analysis.paired import PairedComparison, paired
-from fairtrial.analysis.stopping.early import early_stop
+from fairtrial.analysis.stopping.early import FEWEST_CASES, early_stop
 from fairtrial.model.decision import Decision, Outcome
-from fairtrial.stats.sequential.bounds import z_of_p
+from fairtrial.stats.sequential.bounds import obrien_fleming_bounds, z_of_p
 from fairtrial.stats.sequential.inference import SequentialResult, sequential_inference
 
 
@@ -40,6 +40,14 @@ class Look:
         """Whether the evidence suffices."""
         return self.decision.outcome is Outcome.STOP
 
+    @property
+    def z(self) -> float | None:
+        """The z of its p-value, positive where B is better; None without one."""
+        p, estimate = self.comparison.p, self.comparison.difference.estimate
+        if p is None or estimate is None:
+            return None
+        return math.copysign(z_of_p(p.value), estimate) if estimate else 0.0
+
 
 def look(
     cases: PairedCases, before: Sequence[Look], planned: int, *, alpha: float, final: bool
@@ -60,6 +68,26 @@ def look(
         return Look(cases.n, comparison, Decision(Outcome.CONTINUE, (reason,)))
     decision = early_stop(comparison, [*done, cases.n], planned, alpha=alpha, final=final)
     return Look(cases.n, comparison, decision)
+
+
+def bounds_ahead(
+    looks: Sequence[Look], fresh: Sequence[int], planned: int, alpha: float
+) -> list[tuple[int, float]]:
+    """Return the cases of each look that is left, and the z that would end the run there.
+
+    Args:
+        looks: The looks there were.
+        fresh: How many cases each look that is left would add.
+        planned: Cases planned in all.
+        alpha: Two-sided error over all looks.
+    """
+    done = [look.cases for look in looks if look.counted]
+    ends = [planned - sum(fresh[number + 1 :]) for number in range(len(fresh))]
+    ahead = [end for end in ends if end >= FEWEST_CASES and (not done or end > done[-1])]
+    if not ahead:
+        return []
+    bounds = obrien_fleming_bounds([n / planned for n in (*done, *ahead)], alpha, final=True)
+    return list(zip(ahead, bounds.z[len(done) :], strict=True))
 
 
 def reading(looks: Sequence[Look], cases: PairedCases) -> SequentialResult | None:

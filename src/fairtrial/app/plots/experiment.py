@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 
+from fairtrial.app.plots.looks import add_looks, looks_panels
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.interchange.experiment_exports.export import headline, percent
 from fairtrial.interchange.pictures.axis import Axis
@@ -38,8 +39,10 @@ def experiment_picture(
     panels = [_rates(report, floor)]
     if report.graders:
         panels.append(Panel("Share that each grader passed", _graders(report), _SHARES, None))
+    panels += looks_panels(report.design)
     subtitle = " ".join((headline(report.pass_rate), *_noise(report, floor)))
     drawing = forest(experiment.name, subtitle, panels)
+    add_looks(drawing, report.design)
     scores = Counter(
         round(row.score_sum / row.scored, 9)
         for row in _rows(store, experiment.id)
