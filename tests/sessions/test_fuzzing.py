@@ -21,7 +21,7 @@ from fairtrial.model.session import Call, Result, SessionEvent, Usage
 from fairtrial.model.task import Tokens
 from fairtrial.ports.sessions import SessionReader
 from fairtrial.sessions.registry import readers
-from fairtrial.store.session_events import pack_events
+from fairtrial.store.session_events import Unpacker, pack_events
 from fairtrial.store.session_folding import pack_facts, unpack_facts
 
 DEEP: Any = "x"
@@ -145,7 +145,7 @@ def read_in_two(reader: SessionReader, path: Path) -> list[SessionEvent]:
             events += transcript.feed(line.data)
         transcript = reader.resume(path, untouched, transcript.state())
     unpack_facts(pack_facts(transcript.facts()))
-    pack_events(events)
+    assert len(list(Unpacker().events(pack_events(events).data, ""))) == len(events)
     return events
 
 
@@ -252,6 +252,17 @@ def test_it_may_be_in_another_encoding(form: str, encoding: str, tmp_path: Path)
 def _put(path: Path, data: bytes) -> Path:
     path.write_bytes(data)
     return path
+
+
+def test_yes_is_no_number(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    claude = Claude()
+    claude.said("Done.")
+    usage = claude.records[-1]["message"]["usage"]
+    usage["output_tokens_details"] = {"thinking_tokens": True}
+    claude.add("system", subtype="api_error", error={"status": True})
+    path.write_bytes(as_bytes(claude.records))
+    read_in_two(reader_of("claude-code"), path)
 
 
 def test_numbers_that_cannot_be_are_left_out(tmp_path: Path) -> None:

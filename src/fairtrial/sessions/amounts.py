@@ -39,7 +39,7 @@ def sound(event: SessionEvent) -> SessionEvent:
         return _sound_usage(event)
     if isinstance(event, Result):
         code, took = event.exit_code, event.duration_s
-        if code is not None and not -_MOST <= code <= _MOST:
+        if code is not None and not (type(code) is int and -_MOST <= code <= _MOST):
             event = replace(event, exit_code=None)
         if took is not None and amount(took) is None:
             event = replace(event, duration_s=None)
@@ -51,6 +51,6 @@ def sound(event: SessionEvent) -> SessionEvent:
 def _sound_usage(event: Usage) -> Usage:
     told = event.tokens
     parts = (told.input, told.output, told.cache_read, told.cache_write, told.reasoning)
-    if all(part is None or 0 <= part <= _MOST for part in parts):
+    if all(part is None or (type(part) is int and 0 <= part <= _MOST) for part in parts):
         return event
     return replace(event, tokens=Tokens(*(count(part) for part in parts)))
