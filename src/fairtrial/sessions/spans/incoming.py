@@ -25,6 +25,8 @@ _RESOURCE = (
     "vcs.ref.head.revision",
 )
 """What of the program is looked at; the rest is not kept."""
+_KIND = ("event.name", "gen_ai.operation.name")
+"""What tells of which kind a span is, and is kept of all."""
 
 
 def parts_of(spans: Iterable[Span], clean: Callable[[bytes], bytes]) -> Sequence[SpanPart]:
@@ -47,7 +49,8 @@ def _part(span: Span, clean: Callable[[bytes], bytes]) -> SpanPart:
     resource = {name: span.resource[name] for name in _RESOURCE if name in span.resource}
     kept = replace(span, resource=resource)
     if kind in (Kind.UNKNOWN, Kind.SILENT):  # where it stands, and that it was there
-        kept = replace(kept, attributes={}, body=None, events=(), resource={})
+        attributes = {name: span.attributes[name] for name in _KIND if name in span.attributes}
+        kept = replace(kept, attributes=attributes, body=None, events=())
     # What is of no session by itself, e.g. a request of a web server, takes no name from it.
     named = kind in _BEGINS or kind in _OWN or kind is Kind.MESSAGE
     return SpanPart(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Final
 
@@ -46,6 +47,7 @@ _OPERATIONS: Final = {
     "invoke_workflow": Kind.SILENT,
 }
 _CLAUDE: Final = "claude_code."
+_CLAUDE_SCOPE: Final = "com.anthropic.claude_code"
 _CODEX: Final = "codex."
 _CONVERSATIONS: Final = ("gen_ai.conversation.id", "session.id", "conversation.id")
 _UNNAMED: Final = "unknown_service"
@@ -56,14 +58,19 @@ def kind_of(span: Span) -> Kind:
     """Return what a span or a record tells of."""
     if span.log:
         return _record_kind(span)
-    if span.scope.startswith("com.anthropic.claude_code") or span.name.startswith(_CLAUDE):
-        return Kind.SILENT  # its records tell the same, and more
     operation = span.attributes.get("gen_ai.operation.name")
     if isinstance(operation, str):
         return _OPERATIONS.get(operation, Kind.UNKNOWN)
+    if is_claude_span(span) or str(span.resource.get("service.name", "")).startswith(CODEX):
+        return Kind.SILENT  # of its inside: hundreds a turn
     if "gen_ai.tool.name" in span.attributes:
         return Kind.TOOL
     return Kind.MODEL if "gen_ai.request.model" in span.attributes else Kind.UNKNOWN
+
+
+def is_claude_span(span: Span) -> bool:
+    """Return whether Claude Code tells a span of its own; its records tell the same, and more."""
+    return not span.log and span.scope.startswith(_CLAUDE_SCOPE)
 
 
 def _record_kind(span: Span) -> Kind:
@@ -76,14 +83,15 @@ def _record_kind(span: Span) -> Kind:
 
 
 def event_name(span: Span) -> str:
-    """Return the name of a record's event; older programs tell it in an attribute or the body."""
-    if span.name:
-        return span.name
+    """Return the name of a record's event.
+
+    An attribute comes first: some programs put the line of their source into the field for it.
+    """
     named = span.attributes.get("event.name")
     if isinstance(named, str):
-        agent = span.scope == "com.anthropic.claude_code.events"
-        return f"{_CLAUDE}{named}" if agent and not named.startswith(_CLAUDE) else named
-    return span.body if isinstance(span.body, str) else ""
+        own = span.scope.startswith(_CLAUDE_SCOPE) and not named.startswith(_CLAUDE)
+        return f"{_CLAUDE}{named}" if own else named
+    return span.name or (span.body if isinstance(span.body, str) else "")
 
 
 def session_name(span: Span) -> str | None:
@@ -100,7 +108,7 @@ def agent_name(span: Span, kind: Kind) -> str:
     if kind in (Kind.CLAUDE_CODE, Kind.CODEX):
         return CODEX if kind is Kind.CODEX else CLAUDE_CODE
     named = text(span.resource, "service.name") or ""
-    if named == CLAUDE_CODE or span.scope.startswith("com.anthropic.claude_code"):
+    if named == CLAUDE_CODE or span.scope.startswith(_CLAUDE_SCOPE):
         return CLAUDE_CODE
     if not named or named.startswith(_UNNAMED):
         return "otel"
@@ -133,6 +141,14 @@ def number(attributes: Mapping[str, Json], *names: str) -> float | None:
         except ValueError:
             continue
     return None
+
+
+def moment_of(seconds: float | None) -> datetime | None:
+    """Return a time in UTC; None when there is none that a calendar knows."""
+    try:
+        return None if not seconds else datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
 
 
 def _is_text(value: Json) -> bool:

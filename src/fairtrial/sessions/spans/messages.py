@@ -99,7 +99,10 @@ def exchange_of(span: Span, records: Iterable[Span] = ()) -> Exchange:
         answered = answered or _messages(attributes.get("gen_ai.output.messages"), "assistant")
     one = _of_events(events)
     other = _of_attributes(span.attributes)
-    return Exchange(told or one.told or other.told, answered or one.answered or other.answered)
+    asked = _messages(span.attributes.get("user_prompt"), "user")  # Claude Code's
+    return Exchange(
+        told or one.told or other.told or asked, answered or one.answered or other.answered
+    )
 
 
 def parsed(value: Json) -> Json:

@@ -6,9 +6,10 @@ sessions whose transcripts are on another machine.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from fairtrial.model.json import Json
@@ -28,10 +29,11 @@ from fairtrial.model.span import Span
 from fairtrial.model.task import Tokens
 from fairtrial.sessions.account import clipped, clipped_json
 from fairtrial.sessions.generic_tools import outcome, result_text, tool_use
-from fairtrial.sessions.spans.kinds import count, event_name, number, text
+from fairtrial.sessions.spans.kinds import count, event_name, moment_of, number, text
 from fairtrial.sessions.spans.messages import parsed
 
-_HIDDEN: Final = "<REDACTED>"
+_HIDDEN: Final = ("<REDACTED>", "[REDACTED]")
+_CODE: Final = re.compile(r"^(?:Process exited with code|Exit code:?) (-?\d{1,6})$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,23 +53,23 @@ def record_events(span: Span, place: int) -> list[SessionEvent] | None:
         span: The record.
         place: Its place among the records of the session; it names calls that have no id.
     """
-    _, _, name = event_name(span).partition(".")
+    name = event_name(span)
     tell = _RECORDS.get(name)
     if tell is None:
         return [] if name in _SILENT else None
-    at = None if span.at is None else datetime.fromtimestamp(span.at, UTC)
+    at = moment_of(span.at)
     return list(tell(_Told(span, span.attributes, at, place)))
 
 
 def _prompt(told: _Told) -> Iterator[SessionEvent]:
     said = text(told.attributes, "prompt")
-    if said is not None and said not in (_HIDDEN, "[REDACTED]"):
+    if said is not None and said not in _HIDDEN:
         yield Prompt(0, told.at, MAIN, clipped(said), Source.HUMAN)
 
 
 def _response(told: _Told) -> Iterator[SessionEvent]:
     said = text(told.attributes, "response", "text", "content")
-    if said is not None and said != _HIDDEN:
+    if said is not None and said not in _HIDDEN:
         yield Said(0, told.at, MAIN, clipped(said))
 
 
@@ -87,7 +89,9 @@ def _tool(told: _Told) -> Iterator[SessionEvent]:
     failed = success == "false" or given.get("success") is False
     error = text(given, "error", "error_type") or ("failed" if failed else None)
     output = parsed(given.get("output"))
-    status, code = outcome(output, error if failed else None)
+    found = _CODE.search(output) if isinstance(output, str) else None
+    ended = output if found is None else {"exit_code": int(found[1])}
+    status, code = outcome(ended, error if failed else None)
     took = number(given, "duration_ms")
     shown = result_text(output) or clipped(error or "")
     changed = tool_use(call.tool, call.input).changes if status is ResultStatus.OK else ()
@@ -139,17 +143,24 @@ def _codex_answer(told: _Told) -> Iterator[SessionEvent]:
     given = told.attributes
     if text(given, "event.kind") != "response.completed":
         return
-    cached = count(given, "cached_token_count")
-    read = count(given, "input_token_count")
+    cached, read = count(given, "cached_token_count"), count(given, "input_token_count")
+    if read is None:
+        return  # it is told twice, and the other one has the counts
     tokens = Tokens(
-        None if read is None else max(0, read - (cached or 0)),
+        max(0, read - (cached or 0)),
         count(given, "output_token_count"),
         cached,
-        None,
+        count(given, "cache_write_token_count"),
         count(given, "reasoning_token_count"),
     )
     named = f"{text(given, 'conversation.id')}:{told.span.at}"
     yield Usage(0, told.at, MAIN, named, text(given, "model", "slug"), tokens)
+
+
+def _codex_request(told: _Told) -> Iterator[SessionEvent]:
+    status = count(told.attributes, "http.response.status_code")
+    if status is not None and status >= 400:
+        yield from _trouble(told)
 
 
 def _trouble(told: _Told) -> Iterator[SessionEvent]:
@@ -162,30 +173,35 @@ def _trouble(told: _Told) -> Iterator[SessionEvent]:
 
 
 _RECORDS: Final[Mapping[str, Callable[[_Told], Iterator[SessionEvent]]]] = {
-    "user_prompt": _prompt,
-    "assistant_response": _response,
-    "tool_decision": _decision,
-    "tool_result": _tool,
-    "api_request": _claude_request,
-    "sse_event": _codex_answer,
-    "api_error": _trouble,
+    "claude_code.user_prompt": _prompt,
+    "claude_code.assistant_response": _response,
+    "claude_code.tool_decision": _decision,
+    "claude_code.tool_result": _tool,
+    "claude_code.api_request": _claude_request,
+    "claude_code.api_error": _trouble,
+    "codex.user_prompt": _prompt,
+    "codex.tool_decision": _decision,
+    "codex.tool_result": _tool,
+    "codex.api_request": _codex_request,
+    "codex.sse_event": _codex_answer,
 }
 _SILENT: Final = frozenset(
     {
-        "api_request_body",
-        "api_response_body",
-        "conversation_starts",
-        "hook_execution_complete",
-        "hook_execution_start",
-        "hook_registered",
-        "mcp_server_connection",
-        "plugin_installed",
-        "plugin_loaded",
-        "skill_activated",
-        "startup_phase",
-        "turn_ttft",
-        "websocket_connect",
-        "websocket_event",
-        "websocket_request",
+        "claude_code.api_request_body",
+        "claude_code.api_response_body",
+        "claude_code.hook_execution_complete",
+        "claude_code.hook_execution_start",
+        "claude_code.hook_registered",
+        "claude_code.managed_settings_resolved",
+        "claude_code.mcp_server_connection",
+        "claude_code.plugin_installed",
+        "claude_code.plugin_loaded",
+        "claude_code.skill_activated",
+        "codex.conversation_starts",
+        "codex.startup_phase",
+        "codex.turn_ttft",
+        "codex.websocket_connect",
+        "codex.websocket_event",
+        "codex.websocket_request",
     }
 )

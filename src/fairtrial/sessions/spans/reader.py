@@ -8,7 +8,14 @@ from typing import Final
 
 import msgspec
 
-from fairtrial.model.session import SessionEvent, TranscriptFacts
+from fairtrial.model.session import (
+    MAIN,
+    SessionEvent,
+    TranscriptFacts,
+    TurnEnd,
+    TurnEndReason,
+    Usage,
+)
 from fairtrial.model.span import Span
 from fairtrial.ports.sessions import Clean, Transcript, TranscriptSource
 from fairtrial.ports.spans import SpanSession, SpanStore
@@ -16,7 +23,15 @@ from fairtrial.ports.transcript_files import FoundFile, Line, Place
 from fairtrial.sessions.account import Account
 from fairtrial.sessions.finding import NewFile
 from fairtrial.sessions.spans.incoming import span_of
-from fairtrial.sessions.spans.kinds import Kind, event_name, kind_of, text
+from fairtrial.sessions.spans.kinds import (
+    CODEX,
+    Kind,
+    count,
+    event_name,
+    is_claude_span,
+    kind_of,
+    text,
+)
 from fairtrial.sessions.spans.own_records import record_events
 from fairtrial.sessions.spans.telling import events_of
 
@@ -106,11 +121,12 @@ class _SpanTranscript:
     def feed(self, line: bytes) -> Iterable[SessionEvent]:
         """Return what happened."""
         spans = [span_of(bytes(part)) for part in _PARTS.decode(line)]
-        spans.sort(key=lambda span: (span.at or 0.0, span.ended_at or 0.0, span.id))
+        spans.sort(key=_place)
         self._account.records += len(spans)
         for span in spans:
             self._look(span)
-        events = [*self._own(spans), *events_of(spans)]
+        own = list(self._own(spans))
+        events = [*own, *events_of([span for span in spans if not (own and is_claude_span(span))])]
         for event in events:
             self._account.seen_at(event.at)
             self._account.note(event)
@@ -118,7 +134,8 @@ class _SpanTranscript:
 
     def _look(self, span: Span) -> None:
         account, resource = self._account, span.resource
-        account.agent_version = text(resource, "service.version") or account.agent_version
+        version = text(resource, "service.version") or text(span.attributes, "app.version")
+        account.agent_version = version or account.agent_version
         account.cwd = account.cwd or text(resource, "process.working_directory")
         account.branch = account.branch or text(resource, "vcs.ref.head.name")
         account.commit = account.commit or text(resource, "vcs.ref.head.revision")
@@ -126,12 +143,18 @@ class _SpanTranscript:
             account.unknown_record(event_name(span) or "a record without a name")
 
     def _own(self, spans: Sequence[Span]) -> Iterator[SessionEvent]:
+        last: SessionEvent | None = None
         for place, span in enumerate(spans):
             if kind_of(span) in (Kind.CLAUDE_CODE, Kind.CODEX):
                 events = record_events(span, place)
                 if events is None:
                     self._account.unknown_record(event_name(span))
-                yield from events or ()
+                for event in events or ():
+                    last = event
+                    yield event
+        if self._agent == CODEX and isinstance(last, Usage):
+            # Codex does not tell what it said. An answer that calls no tool is its last word.
+            yield TurnEnd(0, last.at, MAIN, TurnEndReason.COMPLETED)
 
     def clipped(self) -> None:
         """Count nothing: there are no lines."""
@@ -146,3 +169,9 @@ class _SpanTranscript:
 
 
 _PARTS: Final = msgspec.json.Decoder(list[msgspec.Raw])
+
+
+def _place(span: Span) -> tuple[float, int, float, str]:
+    """Return where a span stands: by its time, then by the number that some programs give."""
+    sequence = count(span.attributes, "event.sequence") or 0
+    return span.at or 0.0, sequence, span.ended_at or 0.0, span.id

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final
 
 from fairtrial.model.json import Json
@@ -29,7 +29,7 @@ from fairtrial.model.span import Span
 from fairtrial.model.task import Tokens
 from fairtrial.sessions.account import clipped, clipped_json
 from fairtrial.sessions.generic_tools import outcome, result_text, tool_use
-from fairtrial.sessions.spans.kinds import Kind, count, kind_of, text
+from fairtrial.sessions.spans.kinds import Kind, count, kind_of, moment_of, text
 from fairtrial.sessions.spans.messages import (
     Exchange,
     Message,
@@ -163,11 +163,11 @@ class _Teller:
         return self._exchanges.get(span.id, Exchange())
 
     def _asked(self, span: Span) -> Iterator[SessionEvent]:
-        at, thread = _moment(span.at), self._thread_of(span)
+        at, thread = moment_of(span.at), self._thread_of(span)
         yield from self._messages(self._exchange(span).told, at, thread)
 
     def _answered(self, span: Span) -> Iterator[SessionEvent]:
-        at, thread = _moment(span.ended_at or span.at), self._thread_of(span)
+        at, thread = moment_of(span.ended_at or span.at), self._thread_of(span)
         tokens = _tokens(span.attributes)
         if tokens is not None:
             named = text(span.attributes, "gen_ai.response.id")
@@ -180,7 +180,7 @@ class _Teller:
             yield ApiTrouble(0, at, thread, final=final, status=_status(span), text=failed)
 
     def _agent_ended(self, span: Span) -> Iterator[SessionEvent]:
-        at, thread = _moment(span.ended_at or span.at), self._thread_of(span)
+        at, thread = moment_of(span.ended_at or span.at), self._thread_of(span)
         yield from self._messages(self._exchange(span).answered, at, thread)
         if thread == MAIN and _error(span) is None and span.ended_at is not None:
             yield TurnEnd(0, at, thread, TurnEndReason.COMPLETED)
@@ -193,8 +193,11 @@ class _Teller:
         self._claims[span.id] = call_id or f"span:{span.id}"
         if not state.told[("call", self._claims[span.id])]:
             arguments = parsed(span.attributes.get("gen_ai.tool.call.arguments"))
+            command = text(span.attributes, "full_command")  # Claude Code's
+            if arguments is None and command is not None:
+                arguments = {"command": command}
             call = ToolCall(self._claims[span.id], name, arguments)
-            yield from self._call(call, _moment(span.at), thread)
+            yield from self._call(call, moment_of(span.at), thread)
 
     def _waiting_for(self, tool: str, state: _Thread) -> str | None:
         """Return the oldest call of a tool that no other span is of."""
@@ -218,7 +221,7 @@ class _Teller:
         if state.told[("result", call_id)]:
             return
         took = None if span.at is None or span.ended_at is None else span.ended_at - span.at
-        at = _moment(span.ended_at or span.at)
+        at = moment_of(span.ended_at or span.at)
         yield self._result(call_id, result, at, thread, (_error(span), took))
 
     def _messages(
@@ -359,10 +362,3 @@ def _error(span: Span) -> str | None:
 def _status(span: Span) -> int | None:
     found = count(span.attributes, "http.response.status_code", "error.type")
     return found if found is not None and 100 <= found < 600 else None
-
-
-def _moment(seconds: float | None) -> datetime | None:
-    try:
-        return None if not seconds else datetime.fromtimestamp(seconds, UTC)
-    except (ValueError, OverflowError, OSError):
-        return None
