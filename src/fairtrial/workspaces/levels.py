@@ -56,9 +56,13 @@ class LocalWorkspaces:
             Findings(),
         )
         self._engine: Engine | str | None = None
+        self._swept = False
 
     async def prepare(self, key: str, fill: Callable[[Path], Awaitable[None]]) -> PreparedRepo:
-        """See `Workspaces.prepare`."""
+        """See `Workspaces.prepare`; the first call sweeps, too."""
+        if not self._swept:
+            self._swept = True
+            await asyncio.to_thread(self.sweep)
         return await prepared(self._root / "prepared", self._places, self._environ, key, fill)
 
     def workspace(self, repo: PreparedRepo, wanted: Wanted) -> RepoWorkspace:
@@ -152,18 +156,23 @@ class LocalWorkspaces:
 
 def sweep(live: Path) -> tuple[str, ...]:
     """Remove what dead processes have left below a folder of places; return what was removed."""
-    removed = []
+    removed: list[str] = []
     for owner, folder in dead_owners(live):
-        for group in left_by(folder, "group"):
-            if Path(group).exists():
-                remove_group(Path(group))
-                removed.append(f"control group {group}")
-        for engine in left_by(folder, "engine"):
-            try:
-                removed += [f"container {name}" for name in remove_containers(engine, owner)]
-            except (OSError, subprocess.SubprocessError) as problem:
-                removed.append(f"NOT the containers of {owner}: {problem}")
-                continue
-        remove_tree(folder)
-        removed.append(f"folder {folder}")
+        try:
+            removed += _sweep_one(owner, folder)
+        except (OSError, subprocess.SubprocessError) as problem:
+            # Another user's, or an engine that does not answer: the folder stays for a next time.
+            removed.append(f"not all of {folder}: {problem}")
     return tuple(removed)
+
+
+def _sweep_one(owner: str, folder: Path) -> list[str]:
+    removed = []
+    for group in left_by(folder, "group"):
+        if Path(group).exists():
+            remove_group(Path(group))
+            removed.append(f"control group {group}")
+    for engine in left_by(folder, "engine"):
+        removed += [f"container {name}" for name in remove_containers(engine, owner)]
+    remove_tree(folder)
+    return [*removed, f"folder {folder}"]

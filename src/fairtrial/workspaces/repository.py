@@ -6,7 +6,6 @@ programs or hide changes.
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -29,10 +28,9 @@ _SETTINGS = {
     "gc.auto": "0",
 }
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
-_GLOB = re.compile(r"[\\*?\[]")
 _DIFF = """
 git add --all -- . || exit 1
-exec git diff --cached --binary --full-index --no-color --no-ext-diff --no-textconv "$1"
+exec git diff --cached --binary --full-index --no-renames --no-color --no-ext-diff --no-textconv "$1"
 """
 
 
@@ -61,12 +59,8 @@ def apply_command(leaving_out: Sequence[str]) -> tuple[str, ...]:
 
     git itself refuses paths that lead out of the folder, also by a symbolic link.
     """
-    excluded = (f"--exclude={_GLOB.sub(_escaped, name)}" for name in leaving_out)
+    excluded = (f"--exclude={pattern}" for pattern in leaving_out)
     return ("git", "apply", "--whitespace=nowarn", *excluded, "-")
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\{match[0]}"
 
 
 def new_repository(folder: Path, alternate: str | None = None, index: Path | None = None) -> None:

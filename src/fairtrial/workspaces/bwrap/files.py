@@ -28,7 +28,7 @@ _OWN_GIT, _BASE_GIT, _TARGET = "/run/git", "/run/base.git", "/run/target"
 _TOOL_LIMIT_S = 120.0
 _NAMESPACES = (
     "--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try",
-    "--die-with-parent", "--new-session", "--hostname", "trial",
+    "--die-with-parent", "--new-session", "--hostname", "trial", "--cap-drop", "ALL",
 )  # fmt: skip
 _EXEC_FAILED = re.compile(r"^bwrap: execvp (.+): (.+)$", re.MULTILINE)
 _NO_FOLDER = re.compile(r"^bwrap: Can't chdir to (.+): (.+)$", re.MULTILINE)

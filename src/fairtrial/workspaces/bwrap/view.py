@@ -11,6 +11,21 @@ _SYSTEM = ("/usr", "/etc", "/opt", "/nix", "/gnu")
 _OF_THE_ROOT = ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 """Folders on an old system, links into /usr on a newer one."""
 
+_SETTINGS_OF_THE_KERNEL = ("/proc/sys", "/proc/fs", "/proc/bus", "/proc/irq")
+_SECRETS_OF_THE_KERNEL = (
+    "/proc/acpi",
+    "/proc/asound",
+    "/proc/driver",
+    "/proc/kcore",
+    "/proc/keys",
+    "/proc/latency_stats",
+    "/proc/mtrr",
+    "/proc/scsi",
+    "/proc/sched_debug",
+    "/proc/sysrq-trigger",
+    "/proc/timer_list",
+)
+
 _SECRETS_OF_THE_SYSTEM = (
     "/etc/shadow",
     "/etc/shadow-",
@@ -63,8 +78,12 @@ def system_view() -> list[str]:
         if Path(name).is_dir():
             options += ["--ro-bind", name, name]
     options += ["--proc", "/proc", "--dev", "/dev", "--tmpfs", "/dev/shm", "--tmpfs", "/run"]  # noqa: S108
+    # Root stays root of the machine to the kernel's settings, whatever namespace it is in. What is
+    # covered here also keeps a trial from mounting a fresh /proc in a namespace of its own.
+    for name in filter(os.path.exists, _SETTINGS_OF_THE_KERNEL):
+        options += ["--ro-bind", name, name]
     options += ["--dir", "/var", "--symlink", "/run", "/var/run"]
-    for name in _SECRETS_OF_THE_SYSTEM:
+    for name in (*_SECRETS_OF_THE_KERNEL, *_SECRETS_OF_THE_SYSTEM):
         options += _hidden(Path(name))
     return options
 
@@ -115,10 +134,14 @@ def hidden(folders: Iterable[Path], environ: Mapping[str, str], data: Iterable[P
     home = Path(environ.get("HOME", "/nonexistent"))
     secrets = [*data, *(home / name for name in _SECRETS_OF_A_HOME)]
     inside = list(folders)
-    options = []
+    options: list[str] = []
+    done: list[Path] = []
     for secret in dict.fromkeys(real for path in secrets for real in (path, path.resolve())):
-        if any(secret.is_relative_to(folder) for folder in inside):
+        if any(secret.is_relative_to(folder) for folder in inside) and not any(
+            secret.is_relative_to(folder) for folder in done
+        ):
             options += _hidden(secret)
+            done.append(secret)
     return options
 
 

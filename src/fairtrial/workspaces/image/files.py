@@ -96,9 +96,7 @@ class ImageFiles(TrialFiles):
     async def _run(self, call: ProcessCall, number: int) -> ProcessResult:
         check_words(call)
         cwd = WORKSPACE / PurePosixPath(call.cwd)
-        if cwd.is_relative_to(WORKSPACE) and not os.path.lexists(
-            self.folder / cwd.relative_to(WORKSPACE)
-        ):  # an engine would make it
+        if not self._may_be_there(cwd):  # an engine would make it
             raise TaskError(
                 f"the working directory {str(cwd)!r} does not exist: "
                 "create it, or correct the task's `cwd`"
@@ -130,6 +128,14 @@ class ImageFiles(TrialFiles):
         if result.usage.exit_status and _INIT_FAILED.search(result.usage.stderr_tail):
             raise _not_started(call, result)
         return result
+
+    def _may_be_there(self, folder: PurePosixPath) -> bool:
+        here = (
+            self.folder / folder.relative_to(WORKSPACE)
+            if folder.is_relative_to(WORKSPACE)
+            else None
+        )
+        return here is None or os.path.lexists(here)
 
     def _look_at(self, result: ProcessResult, notes: Mapping[str, Any]) -> None:
         """Notice the limit of memory; an engine tells of it only when it met the first process."""
