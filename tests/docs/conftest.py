@@ -179,6 +179,7 @@ class Terminal:
         real = {
             str(self.store): SHOWN_STORE,
             str(self.folder): SHOWN_FOLDER,
+            os.environ["HOME"]: "/home/you",
             sys.executable: "/home/you/.venv/bin/python3",
             shutil.which("git") or "git": "/usr/bin/git",
         }

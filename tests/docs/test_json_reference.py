@@ -200,6 +200,7 @@ COMMANDS = (
     "sessions rm latest",
     "cache show",
     "cache prune --older-than 30d",
+    "init --agent claude-code --dry-run",
     "demo",
     "doctor",
     "exp show no-such-experiment",
