@@ -15,6 +15,7 @@ from typing import Any
 from fairtrial.app.exp_schema import NOT_IN_A_SPEC, spec_schema
 from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.app.verbs import VERBS, Verb
+from fairtrial.cli.filter_reference import filters_page
 from fairtrial.cli.help import GLOBAL_OPTIONS, is_list
 from fairtrial.model.json import Json
 from fairtrial.schema.fields import JSON_OR_FILE, MISSING, Option, options_of
@@ -199,7 +200,11 @@ def _page(title: str, *parts: str) -> str:
     return "\n\n".join([title, _MADE, *parts]) + "\n"
 
 
-PAGES: Mapping[str, Callable[[], str]] = {"cli.md": cli_page, "spec.md": spec_page}
+PAGES: Mapping[str, Callable[[], str]] = {
+    "cli.md": cli_page,
+    "filters.md": lambda: filters_page(_page, _table),
+    "spec.md": spec_page,
+}
 """The pages by their file names."""
 
 

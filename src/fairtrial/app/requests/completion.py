@@ -13,7 +13,7 @@ class Request:
     """Print what makes a shell complete commands, options, names and filters.
 
     bash: add `eval "$(fairtrial completion bash)"` to ~/.bashrc. zsh: the same with zsh, in
-    ~/.zshrc after compinit. fish: write it to ~/.config/fish/completions/fairtrial.fish.
+    ~/.zshrc after compinit. fish: pipe it into `source`, or keep it in the folder of completions.
     """
 
     shell: Literal["bash", "zsh", "fish"] = option(positional=True)
