@@ -96,7 +96,7 @@ def began(claude: Claude, repo: Repo, status: str | None = None, commit: str | N
     text = (
         "This is the git status at the start of the conversation.\n\nCurrent branch: main\n\n"
         f"Status:\n{short.strip() or '(clean)'}\n\nRecent commits:\n"
-        f"{commit or repo.git('log', '-1', '--format=%h %s')}"
+        f"{repo.git('log', '-1', '--format=%h %s') if commit is None else commit}"
     )
     context = {"type": "session_context", "context": {"gitStatus": text}}
     claude.add("attachment", attachment=context)

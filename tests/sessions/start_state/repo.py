@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-ENVIRON: Mapping[str, str] = {
+ENVIRON: dict[str, str] = {
     "PATH": os.environ["PATH"],
     "HOME": "/nonexistent",
     "GIT_CONFIG_NOSYSTEM": "1",

@@ -91,7 +91,7 @@ def test_what_was_read_whole_before_a_command_is_known_and_after_it_is_doubted(
     claude.ran("c1", "make everything && sed -i s/a/b/ clean.py", "")
     saw(claude, repo.root / "staged.py", "staged = 1\n")
     saw(claude, repo.root / "clean.py", "# cleon.py\n")
-    claude.ran("c2", "echo x > a.py; rm -f here.py", "")
+    claude.ran("c2", "echo x > a.py; rm -f here.py; echo x > gone.py", "")
     state = told(claude, tmp_path).state()
     overrides = {one.path: (one.content, one.evidence) for one in state.overrides}
     assert overrides["a.py"] == (b"dirty = 1\n", Evidence.READ)
@@ -101,6 +101,7 @@ def test_what_was_read_whole_before_a_command_is_known_and_after_it_is_doubted(
     assert "a.py" not in unknown
     assert unknown["staged.py"] == "a command that ran before may have changed it"
     assert "a command changed it" in unknown["here.py"]
+    assert overrides["gone.py"] == (None, Evidence.STATUS)
     assert "clean.py" not in unknown
     assert state.grade is Grade.BASE_EXACT
 

@@ -82,10 +82,12 @@ class Deciding:
 
     def __init__(self, facts: Facts) -> None:
         self._facts = facts
+        self._decided: set[str] = set()
         self.found = Findings()
 
     def seen(self, path: str, sighting: Sighting) -> None:
         """Decide a file that the transcript tells of."""
+        self._decided.add(path)
         if sighting.absent:
             self._absent(path, sighting)
         elif sighting.text is not None or sighting.data is not None:
@@ -261,21 +263,43 @@ class Deciding:
 
     def by_shell(self, path: str, event: int) -> None:
         """Decide a file that a command wrote, and of which nothing else is told."""
-        if not self._facts.is_clean(path):
+        if path in self._decided:
+            return
+        self._decided.add(path)
+        listing = self._facts.listed.get(path)
+        if listing is not None and listing.is_deleted:
+            self._remove(path, Evidence.STATUS, None)
+        elif not self._facts.is_clean(path):
             self.found.doubt(
                 path, "a command changed it, and what it held before is not told", event
             )
 
     def listed(self, path: str, listing: Listed) -> None:
         """Decide a file that the status lists, and that nothing else tells of."""
+        if path in self._decided:
+            return
         if listing.is_deleted:
             self._remove(path, Evidence.STATUS, None)
             return
         for each in self._facts.untouched.below(path):
-            if not self.untouched(each):
+            if each not in self._decided and not self.untouched(each):
                 self.found.doubt(each, "git listed it as changed, and its content is not told")
         if path.endswith("/"):
             self.found.doubt(path, "git did not know this folder; which files it held is not told")
+
+    def differs_now(self, path: str, *, listed: bool) -> None:
+        """Decide a file that differs from the commit now, when no status tells what did then.
+
+        Args:
+            path: The file.
+            listed: Whether to list it when nothing can be told of then.
+        """
+        if path in self._decided or path in self._facts.listed or self.untouched(path):
+            return
+        if self._facts.untouched.was_gone(path):
+            self._remove(path, Evidence.UNTOUCHED, None)
+        elif listed:
+            self.found.doubt(path, "it differs from the commit now; whether it did is not told")
 
     def untouched(self, path: str) -> bool:
         """Take a file as it is now when it is older than the session; return whether it is."""

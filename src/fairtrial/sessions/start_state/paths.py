@@ -37,8 +37,9 @@ class Paths:
         self._links = links
 
     def inside(self, path: str) -> str | None:
-        """Return a path relative to the root; None when it is outside, or in git's own folder.
+        """Return a path relative to the root.
 
+        None when it is outside, in git's own folder, or in a submodule: another repository.
         What a symbolic link of the commit leads to is named by where it leads.
         """
         found = self._relative(path)
@@ -62,6 +63,8 @@ class Paths:
             parts = path.split("/")
             if any(part.casefold() == ".git" for part in parts) or ".." in parts:
                 return None
+            if any(self._is_submodule(head) for head in _heads(parts)):
+                return None
             link = next((head for head in _heads(parts) if self._is_link(head)), None)
             if link is None:
                 return path
@@ -71,6 +74,10 @@ class Paths:
             rest = path[len(link) :]
             path = posixpath.normpath(posixpath.join(posixpath.dirname(link), target) + rest)
         return None
+
+    def _is_submodule(self, path: str) -> bool:
+        entry = self._tree.get(path)
+        return entry is not None and entry.is_submodule
 
     def _is_link(self, path: str) -> bool:
         entry = self._tree.get(path)

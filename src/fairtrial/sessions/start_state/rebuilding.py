@@ -217,14 +217,13 @@ class _Rebuilding:
         for path, sighting in seen.items():
             deciding.seen(path, sighting)
         for path, event in shell.items():
-            if path not in seen:
-                deciding.by_shell(path, event)
+            deciding.by_shell(path, event)
         for path, listing in listed.items():
-            if path not in seen and path not in shell:
-                deciding.listed(path, listing)
+            deciding.listed(path, listing)
+        # What was committed since differs as well, and says nothing of then.
+        same = self._base.commit == self._git.commit("HEAD")
         for path in older:
-            if path not in seen and path not in shell and path not in listed:
-                deciding.untouched(path)
+            deciding.differs_now(path, listed=same)
         return deciding.found
 
     def _below(self, listed: Mapping[str, Listed]) -> list[str]:

@@ -54,6 +54,25 @@ class Untouched:
         found = self._older(path, self._ended)
         return None if found is None or found.mode == "120000" else found.data
 
+    def was_gone(self, path: str) -> bool:
+        """Return whether a file that is not there now was not there before the session either.
+
+        The folder that it was in, or the nearest one that is left, was last changed before it.
+        """
+        if self._root is None or self._began is None:
+            return False
+        try:
+            place = self._root / path
+            if os.path.lexists(place):
+                return False
+            around = place.parent
+            while around != self._root and not os.path.lexists(around):
+                around = around.parent
+            facts = around.lstat()
+        except (OSError, ValueError):
+            return False
+        return max(facts.st_mtime, facts.st_ctime) < self._began.timestamp()
+
     def _older(self, path: str, limit: datetime | None) -> Found | None:
         if self._root is None or limit is None:
             return None
