@@ -95,7 +95,8 @@ def test_a_change_that_is_no_text_is_kept(trial: Trial) -> None:
 
 def test_an_arm_s_harness_is_there_and_named(trial: Trial) -> None:
     (trial.folder / "rules.md").write_text("be brief")
-    result = trial.run(own("cat rules.md", harness="rules.md"))
+    result = trial.run(own("cat rules.md; echo b > a.txt", harness="rules.md"))
+    assert "rules.md" not in result.output["patch"]
     assert (result.output["answer"], result.output["harness_files"]) == ("be brief", ["rules.md"])
 
 

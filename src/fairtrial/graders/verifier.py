@@ -19,7 +19,7 @@ from fairtrial.model.isolation import Isolation, Level, Wanted
 from fairtrial.model.json import Json
 from fairtrial.ports import ProcessCall, ProcessResult, Surroundings
 from fairtrial.ports.suites import EvalTasks
-from fairtrial.ports.workspaces import RepoWorkspace
+from fairtrial.ports.workspaces import RepoWorkspace, exactly
 from fairtrial.workspaces.ending import bad_ending, with_last_line
 from fairtrial.workspaces.environment import child_environment
 
@@ -184,7 +184,8 @@ class Verifying:
         if command is None:
             raise TaskError("the task has no verifying command")
         repo = await self.evals.prepared(task.digest, {})
-        dropped = (*leaving_out, *verifier.protected, *verifier.patterns, *verifier.hidden)
+        files = (exactly(path) for path in (*leaving_out, *verifier.hidden))
+        dropped = (*files, *verifier.protected, *verifier.patterns)
         async with self.evals.workspace(repo, _wanted(task, self.level)) as place:
             await place.apply(patch, dropped)
             if verifier.hidden:

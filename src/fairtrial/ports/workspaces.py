@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -28,6 +29,11 @@ class PreparedRepo:
     layers: tuple[Path, ...]
     base: str
     git: Path
+
+
+def exactly(path: str) -> str:
+    """Return the glob that fits one path alone."""
+    return re.sub(r"[\\*?\[]", r"\\\g<0>", path)
 
 
 class RepoWorkspace(Workspace, Protocol):
@@ -95,7 +101,8 @@ class RepoWorkspace(Workspace, Protocol):
 
         Args:
             patch: The patch; an empty one changes nothing.
-            leaving_out: Files, relative to `path`, whose changes are not applied.
+            leaving_out: Globs of files, relative to `path`, whose changes are not applied; a star
+                matches slashes too. `exactly` makes one of a path.
 
         Raises:
             TaskError: it does not apply; the message says where.
@@ -103,11 +110,15 @@ class RepoWorkspace(Workspace, Protocol):
         """
         ...
 
-    async def diff(self, limit: int = 16 * 1024 * 1024) -> bytes:
+    async def diff(self, limit: int = 16 * 1024 * 1024, leaving_out: Sequence[str] = ()) -> bytes:
         """Return what has changed since the start, as a patch that `git apply` takes.
 
         New files that a `.gitignore` names are left out. Commits, hooks and settings of a
         repository among the files play no part.
+
+        Args:
+            limit: Bytes that it may have.
+            leaving_out: Paths of files whose changes are not told.
 
         Raises:
             Undecidable: it is larger than `limit`, or git could not read the files.

@@ -118,7 +118,7 @@ class AgentTask:
         login = self.agent.login()
         async with self.evals.workspace(repo, self._wanted(task, call)) as place:
             ended = await self._work(place, task, call, login)
-            patch = await place.diff()
+            patch = await place.diff(leaving_out=sorted(self.harness))
             trajectory = await self._trajectory(place, task)
             isolation = place.isolation
         ending = self.agent.ending(ended)

@@ -28,9 +28,12 @@ _SETTINGS = {
     "gc.auto": "0",
 }
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
-_DIFF = """
+_DIFF = r"""
+base=$1
+shift
 git add --all -- . || exit 1
-exec git diff --cached --binary --full-index --no-renames --no-color --no-ext-diff --no-textconv "$1"
+exec git diff --cached --binary --full-index --no-renames --no-color --no-ext-diff --no-textconv \
+  "$base" -- . "$@"
 """
 
 
@@ -49,9 +52,10 @@ def environment(git: str, work_tree: str) -> dict[str, str]:
     }
 
 
-def diff_command(base: str) -> tuple[str, ...]:
+def diff_command(base: str, leaving_out: Sequence[str]) -> tuple[str, ...]:
     """Return the program that prints what differs from a tree, run in the files' folder."""
-    return ("/bin/sh", "-c", _DIFF, "sh", base)
+    excluded = (f":(exclude,literal){path}" for path in leaving_out)
+    return ("/bin/sh", "-c", _DIFF, "sh", base, *excluded)
 
 
 def apply_command(leaving_out: Sequence[str]) -> tuple[str, ...]:

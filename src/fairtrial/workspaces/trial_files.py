@@ -229,9 +229,9 @@ class TrialFiles(ABC):
         if done.usage.exit_status != 0:
             raise TaskError(f"the patch does not apply: {_said(done)}")
 
-    async def diff(self, limit: int = 16 * 1024 * 1024) -> bytes:
+    async def diff(self, limit: int = 16 * 1024 * 1024, leaving_out: Sequence[str] = ()) -> bytes:
         """See `RepoWorkspace.diff`."""
-        done = await self._git(diff_command(self._repo.base), limit=limit)
+        done = await self._git(diff_command(self._repo.base, leaving_out), limit=limit)
         if done.truncated:
             raise Undecidable(f"the diff is larger than {limit:,} bytes")
         if done.usage.exit_status != 0:
