@@ -22,6 +22,10 @@ def run(place: Place) -> list[Row]:
         2 * place.rounds,
         bare=Command((place.python, "-c", "pass")),
         listing=place.fairtrial("exp", "list", home="many"),
+        list_where=place.fairtrial("exp", "list", "--where", "cost > 1M", home="many"),
+        show_where=place.fairtrial(
+            "exp", "show", f"d{place.sizes.huge}", "--where", "score > 2", home="huge"
+        ),
         list_sql=place.floor("reading", "list", place.store("many")),
         show=place.fairtrial("exp", "show", f"d{place.sizes.huge}", home="huge"),
         show_sql=place.floor("reading", "show", place.store("huge")),
@@ -34,6 +38,15 @@ def run(place: Place) -> list[Row]:
             "W5", f"exp list, {experiments}; its SQL", results["listing"], results["list_sql"], None
         ),
         times("W5", f"exp show, {rows}; bare Python", results["show"], bare, 35),
+        # Filters that nothing fits: each looks at everything there is.
+        times(
+            "W5",
+            f"exp list --where, {experiments}; bare Python",
+            results["list_where"],
+            bare,
+            35,
+        ),
+        times("W5", f"exp show --where, {rows}; bare Python", results["show_where"], bare, 35),
         times("W5", f"exp show, {rows}; its SQL", results["show"], results["show_sql"], None),
     ]
 
