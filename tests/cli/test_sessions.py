@@ -151,6 +151,24 @@ def test_doctor_tells_what_was_not_understood(fairtrial: Command, home: Path) ->
     text = fairtrial("doctor").out
     assert "3 captured" in text
     assert "unknown records: hologram (1)" in text
+    assert "see: fairtrial sessions list -w is:unread" in text
+
+
+def test_doctor_tells_of_broken_lines_and_of_files_that_hold_nothing(
+    fairtrial: Command, home: Path
+) -> None:
+    claude = Claude(session="77777777-2222-4333-8444-555555555555", seed=7)
+    claude.prompt("Hi")
+    path = claude.write(home / "claude")
+    with path.open("ab") as file:
+        file.write(b"\xff\xfe torn\n" * 3)
+    garbage = path.with_name("garbage.jsonl")
+    garbage.write_bytes(bytes(range(256)) * 9 + b"\n")
+    fairtrial("sessions", "sync")
+    text = fairtrial("doctor").out
+    assert "3 broken or endless lines" in text
+    assert "what was torn is skipped" in text
+    assert f"1 files among the transcripts hold no session: {garbage}" in text
 
 
 @pytest.mark.usefixtures("home")

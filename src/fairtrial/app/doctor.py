@@ -82,8 +82,13 @@ def _sessions(bench: Bench) -> Iterator[Check]:
     try:
         tallies = bench.store.sessions.tallies(SessionQuery())
         troubled = bench.store.sessions.unread()
+        strays = bench.store.sessions.strays()
     except StoreError:
         return  # the check of the store tells of it
+    if strays:
+        shown = ", ".join(strays[:_SHOWN]) + (", …" if len(strays) > _SHOWN else "")
+        found = f"{len(strays):,} files among the transcripts hold no session: {shown}"
+        yield Check("transcripts", ok=None, found=found)
     if not tallies:
         yield Check("sessions", ok=None, found="none captured: fairtrial sessions sync")
         return
@@ -115,7 +120,12 @@ def _unread(agent: str, versions: Sequence[str], parts: Sequence[Unread]) -> Che
     if bad:
         told.append(f"{bad:,} broken or endless lines")
     told.append(f"written by {', '.join(versions[-_SHOWN:])}")
+    told.append("see: fairtrial sessions list -w is:unread")
     fix = "pip install --upgrade fairtrial: the agent may be newer than what reads it"
+    if not unknown:  # a newer reader would not read these either
+        fix = (
+            "nothing, if an agent or the machine crashed: what was torn is skipped; else report it"
+        )
     ok = share < _MUCH_UNREAD
     return Check(f"sessions of {agent}", ok=ok, found="; ".join(told), fix=fix)
 

@@ -338,6 +338,10 @@ class SessionStore(Protocol):
         """
         ...
 
+    def strays(self, limit: int = 1_000) -> Sequence[str]:
+        """Return the newest files that were read, but hold nothing that is of a session."""
+        ...
+
     def ids(self, query: SessionQuery, until: datetime | None) -> Sequence[str]:
         """Return the ids of all sessions that a query fits and that ended before a moment."""
         ...

@@ -286,6 +286,15 @@ class SqlSessionStore:
                 for row in connection.execute(statement)
             ]
 
+    def strays(self, limit: int = 1_000) -> Sequence[str]:
+        """See `SessionStore.strays`."""
+        file = session_file.c
+        # Copies have facts, what was removed has no offset, what is empty has none beyond 0.
+        stray = file.session_id.is_(None) & file.facts.is_(None) & (file.offset > 0)
+        statement = select(file.path).where(stray).order_by(file.id.desc()).limit(limit)
+        with self._database.read() as connection:
+            return list(connection.execute(statement).scalars())
+
     def remove(self, session_ids: Sequence[str]) -> int:
         """Forget sessions for good; see `SessionStore`.
 

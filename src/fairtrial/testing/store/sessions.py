@@ -270,6 +270,25 @@ class SessionStoreContract:
         sessions.allow_removed()
         assert sessions.save([a_reading(sessions)]) == [ref]
 
+    def test_a_file_of_no_session_is_a_stray(self, sessions: SessionStore) -> None:
+        nothing = {"events": (), "cost_usd": None}
+        sessions.save([a_reading(sessions, "", path="/t/garbage", **nothing)])  # type: ignore[arg-type]
+        sessions.save([a_reading(sessions, "", path="/t/empty", offset=0, **nothing)])  # type: ignore[arg-type]
+        sessions.save([a_reading(sessions), a_reading(sessions, path="/t/copy", offset=9)])
+        sessions.remove(sessions.save([a_reading(sessions, "n2")]))
+        assert sessions.strays() == ["/t/garbage"]
+
+    def test_what_was_made_of_a_transcript_counts_less_than_it(
+        self, sessions: SessionStore
+    ) -> None:
+        made = a_reading(sessions, path="/t/made", offset=900, derived=True, final_text="?")
+        (ref,) = sessions.save([made])
+        assert sessions.find(ref).session.files == ("/t/made",)
+        sessions.save([a_reading(sessions, start_tree="ab12")])
+        found = sessions.find(ref).session
+        assert (found.files, found.final_text) == (("/t/n1.jsonl",), "Done")
+        assert found.start_tree == "ab12"
+
     def test_a_reading_goes_on_from_its_state(self, sessions: SessionStore) -> None:
         sessions.save([a_reading(sessions)])
         assert sessions.state("/t/n1.jsonl") == b"state"
