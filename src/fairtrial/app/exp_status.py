@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.further_tries import FurtherTries, further_tries
 from fairtrial.app.reports.status import StatusReport, SweepStatus
 from fairtrial.app.requests.exp_status import Request
 from fairtrial.model.errors import NotFoundError
@@ -21,10 +22,15 @@ def exp_status(bench: Bench, request: Request) -> StatusReport:
     store = bench.store.experiments
     if request.run is not None:
         state = store.find(request.run)
-        return StatusReport((state,), tuple(_of(bench, state)))
+        return StatusReport((state,), tuple(_of(bench, state)), _further(bench, (state,)))
     unfinished = tuple(store.unfinished()[: request.limit])
     sweeps = tuple(where(bench, sweep) for sweep in bench.store.sweeps.unfinished())
-    return StatusReport(unfinished, sweeps[: request.limit])
+    return StatusReport(unfinished, sweeps[: request.limit], _further(bench, unfinished))
+
+
+def _further(bench: Bench, states: Sequence[ExperimentState]) -> dict[str, FurtherTries]:
+    found = {state.experiment.id: further_tries(bench.store.experiments, state) for state in states}
+    return {name: further for name, further in found.items() if further is not None}
 
 
 def _of(bench: Bench, state: ExperimentState) -> Iterator[SweepStatus]:

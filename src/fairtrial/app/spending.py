@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from fairtrial.app.attempting import SEQ
 from fairtrial.app.bench import Bench
-from fairtrial.app.designing import REGRESSION
 from fairtrial.app.estimating import estimate
+from fairtrial.app.further_tries import further_tries
 from fairtrial.app.model_uses import ModelUse, critic_uses, grader_uses, task_uses
 from fairtrial.app.reports.cost import CostEstimate
 from fairtrial.app.settling import tell
 from fairtrial.app.step_costs import CONTINUATION, models_of
 from fairtrial.engine.plan import Plan
-from fairtrial.engine.stop_rules import OVER_BUDGET, Budget, further_cost
+from fairtrial.engine.stop_rules import OVER_BUDGET, Budget
 from fairtrial.model.errors import RefusedError
 from fairtrial.model.experiment import ExperimentState
 from fairtrial.model.wording import usd
-
-_TRIES_AGAIN = frozenset({SEQ, REGRESSION})
-"""Designs whose trials cost more than the totals say: those are of first attempts."""
 
 
 def budget_of(bench: Bench, plan: Plan, state: ExperimentState | None, n_due: int) -> Budget | None:
@@ -44,10 +40,8 @@ def budget_of(bench: Bench, plan: Plan, state: ExperimentState | None, n_due: in
 def spent_usd(bench: Bench, state: ExperimentState) -> float:
     """Return what the trials on record have cost, as far as it is known."""
     once = (state.totals.cost_usd or 0.0) + (state.totals.grading_cost_usd or 0.0)
-    if state.experiment.spec.get("design", {}).get("kind") not in _TRIES_AGAIN:
-        return once
-    trials = bench.store.experiments.trials(state.experiment.id)
-    return once + sum(further_cost(trial) or 0.0 for trial in trials)
+    further = further_tries(bench.store.experiments, state)
+    return once + (0.0 if further is None else further.cost_usd or 0.0)
 
 
 def _unpriced_uses(bench: Bench, plan: Plan) -> Sequence[ModelUse]:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
+from fairtrial.app.further_tries import further_tries
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.reports.facts import against_json, grader_json, rate_json, row_json, state_json
 from fairtrial.app.reports.gate import GateReport
@@ -178,7 +179,7 @@ def experiment_report(
         flaky_rows=rows("flaky"),
         slowest_rows=rows(None, "slowest"),
         problems={cause: _with(store, experiment.id, cause) for cause in state.totals.causes},
-        next_steps=_next_steps(state, failed),
+        next_steps=_next_steps(store, state, failed),
         note=note or _why_no_verdict(state),
         arms=_rates(store, state),
     )
@@ -198,12 +199,12 @@ def _with(store: ExperimentStore, experiment_id: str, cause: Cause) -> Sequence[
     return list(islice(trials, SHOWN))
 
 
-def _more_money(state: ExperimentState) -> str:
+def _more_money(store: ExperimentStore, state: ExperimentState) -> str:
     """Return the option that lets a resume spend what the rest will cost; else nothing."""
     limit = state.experiment.policy.get("max_cost")
     if not over_budget(state) or limit is None:
         return ""
-    whole = expected_cost(state)
+    whole = expected_cost(state, further_tries(store, state))
     enough = 2 * limit if whole is None or whole <= limit else 1.1 * whole
     return f" --max-cost {float(f'{enough:.2g}'):g}"
 
@@ -228,7 +229,9 @@ def _beside(state: ExperimentState) -> Iterator[tuple[str, str]]:
         yield f"fairtrial exp plateau {series}", "see the evidence of its loop"
 
 
-def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple[str, str]]:
+def _next_steps(
+    store: ExperimentStore, state: ExperimentState, failed: Sequence[Row]
+) -> Sequence[tuple[str, str]]:
     name = state.experiment.id
     totals = state.totals
     steps = []
@@ -238,7 +241,9 @@ def _next_steps(state: ExperimentState, failed: Sequence[Row]) -> Sequence[tuple
         race = state.experiment.spec["sweep"]["race"]
         steps.append((f"fairtrial exp sweep --resume {race}", "go on with its sweep, or read it"))
     elif state.status is not Status.FINISHED:
-        steps.append((f"fairtrial exp run --resume {name}{_more_money(state)}", "run what is left"))
+        steps.append(
+            (f"fairtrial exp run --resume {name}{_more_money(store, state)}", "run what is left")
+        )
     elif totals.causes.get(Cause.TASK) or totals.causes.get(Cause.INFRA):
         command = f"fairtrial exp run --resume {name} --retry-errors"
         steps.append((command, "run the trials that ended in an error again"))

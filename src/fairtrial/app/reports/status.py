@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
 from fairtrial.analysis.progress import eta_s
+from fairtrial.app.further_tries import FurtherTries
 from fairtrial.app.reports.facts import state_json
 from fairtrial.app.reports.informing import Informing
 from fairtrial.model.experiment import Experiment, ExperimentState, Status
@@ -66,12 +67,18 @@ class StatusReport(Informing):
     Attributes:
         states: The runs, newest first.
         sweeps: The sweeps that are not over, newest first.
+        further: By the id of a run whose design tries again what fails: what that took.
     """
 
     schema: ClassVar[str] = "fairtrial.status/1"
 
     states: Sequence[ExperimentState]
     sweeps: Sequence[SweepStatus] = ()
+    further: Mapping[str, FurtherTries] = field(default_factory=dict)
+
+    def further_of(self, state: ExperimentState) -> FurtherTries | None:
+        """Return what a run took beside first attempts; None where there can be no others."""
+        return self.further.get(state.experiment.id)
 
     def json(self) -> dict[str, Json]:
         """Return the report as one JSON object."""
@@ -81,36 +88,69 @@ class StatusReport(Informing):
                 {
                     **state_json(state),
                     "alive": state.alive,
-                    "eta_s": seconds_left(state),
-                    "expected_cost_usd": expected_cost(state),
+                    "n_expected": expected_trials(state),
+                    "further_tries": None if further is None else asdict(further),
+                    "eta_s": seconds_left(state, further),
+                    "expected_cost_usd": expected_cost(state, further),
                     "resume": resume_command(state),
                 }
                 for state in self.states
+                for further in [self.further_of(state)]
             ],
             "sweeps": [sweep.json() for sweep in self.sweeps],
         }
 
 
-def seconds_left(state: ExperimentState) -> float | None:
+def expected_trials(state: ExperimentState) -> int:
+    """Return how many trials a run will have, as far as that can be told.
+
+    Adaptive samples have a third trial only where two disagree: those that did so far stand for
+    the others. Of other designs it is the most that there can be, as they may end at any time.
+    """
+    experiment, totals = state.experiment, state.totals
+    if state.status is Status.FINISHED:
+        return totals.recorded
+    if experiment.spec.get("design", {}).get("kind") != "adaptive":
+        return experiment.n_planned
+    rows = experiment.n_cases * len(experiment.arms)
+    # Trial 1 of all comes before trial 2 of any, and trial 2 before trial 3.
+    twice = min(totals.recorded - rows, rows)
+    if twice <= 0:
+        return experiment.n_planned
+    return 2 * rows + round(rows * totals.flaky_rows / twice)
+
+
+def seconds_left(state: ExperimentState, further: FurtherTries | None = None) -> float | None:
     """Return the seconds until a run is done, from the mean duration of its trials.
 
     None when nothing runs, or no trial is on record yet.
+
+    Args:
+        state: The run.
+        further: What it took beside first attempts.
     """
     if state.status is not Status.RUNNING or state.alive is False:
         return None
-    left = state.experiment.n_planned - state.totals.recorded
-    concurrency = state.experiment.policy["concurrency"]
-    return eta_s(state.totals.recorded, left, state.totals.duration_s / concurrency)
+    left = expected_trials(state) - state.totals.recorded
+    took = state.totals.duration_s + (0.0 if further is None else further.duration_s)
+    return eta_s(state.totals.recorded, left, took / state.experiment.policy["concurrency"])
 
 
-def expected_cost(state: ExperimentState) -> float | None:
-    """Return what the whole run will cost, from the trials whose cost is known; else None."""
+def expected_cost(state: ExperimentState, further: FurtherTries | None = None) -> float | None:
+    """Return what the whole run will cost, from the trials whose cost is known; else None.
+
+    Args:
+        state: The run.
+        further: What it took beside first attempts.
+    """
     totals = state.totals
     if totals.cost_usd is None or not totals.costed:
         return None
     grading = totals.grading_cost_usd or 0.0
     each = totals.cost_usd / totals.costed + grading / (totals.grading_costed or 1)
-    return each * state.experiment.n_planned
+    if further is not None:
+        each += (further.cost_usd or 0.0) / totals.recorded
+    return each * expected_trials(state)
 
 
 def resume_command(state: ExperimentState) -> str | None:
