@@ -6,7 +6,7 @@ import os
 import shutil
 import stat
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -14,7 +14,7 @@ from typing import Final
 from fairtrial.model.errors import StoreError, UsageError
 from fairtrial.model.start_state import Override, StartState
 from fairtrial.sessions.start_state.filters import fill, without_filters
-from fairtrial.sessions.start_state.git import Git
+from fairtrial.sessions.start_state.git import Entry, Git
 from fairtrial.workspaces.snapshots.git_program import GitError
 
 _LINK: Final = "120000"
@@ -56,25 +56,20 @@ def lay_out(state: StartState, target: Path, environ: Mapping[str, str]) -> Laid
     repo = Git(Path(state.repo), environ)
     try:
         tree = repo.tree(state.base.commit)
-        _check_out(repo, state.base.commit, target)
+        check_out(repo, tree, target)
     except GitError as error:
         _clear(target)
         raise StoreError("git cannot write the files", where=state.repo, why=str(error)) from error
     present = {path for path, entry in tree.items() if not entry.is_submodule}
-    skipped: list[tuple[str, str]] = []
-    # First what is not there: a folder may stand where a file was.
-    for override in sorted(state.overrides, key=lambda one: one.content is not None):
-        try:
-            reason = _put(target, override)
-        except OSError as error:
-            reason = error.strerror or str(error)
-        if reason is not None:
-            skipped.append((override.path, reason))
-        elif override.content is None:
+    skipped = put_all(target, state.overrides)
+    for override in state.overrides:
+        if override.path in skipped:
+            continue
+        if override.content is None:
             present.discard(override.path)
         else:
             present.add(override.path)
-    return LaidOut(len(present), tuple(skipped))
+    return LaidOut(len(present), tuple(skipped.items()))
 
 
 def empty(target: Path) -> None:
@@ -94,14 +89,19 @@ def empty(target: Path) -> None:
         raise UsageError(f"{target} is not empty", fix="name a new or an empty folder")
 
 
-def _check_out(repo: Git, commit: str | None, target: Path) -> None:
-    if commit is None:
+def check_out(repo: Git, tree: Mapping[str, Entry], target: Path) -> None:
+    """Write files of a repository into a folder, as git checks them out, without its filters.
+
+    Raises:
+        GitError: git failed.
+    """
+    if not tree:
         return
     folder = os.fsdecode(repo.run("rev-parse", "--absolute-git-dir").removesuffix(b"\n"))
     within = Git(target, repo.environ)
     with tempfile.TemporaryDirectory(prefix="fairtrial-") as scratch:
         index = Path(scratch) / "index"
-        fill(repo, index, repo.tree(commit))
+        fill(repo, index, tree)
         within.run(
             f"--git-dir={folder}",
             f"--work-tree={target.resolve()}",
@@ -112,6 +112,20 @@ def _check_out(repo: Git, commit: str | None, target: Path) -> None:
             variables={"GIT_INDEX_FILE": str(index)},
             settings=without_filters(repo),
         )
+
+
+def put_all(target: Path, overrides: Sequence[Override]) -> dict[str, str]:
+    """Write and remove files below a folder; return those where it was not done, and why."""
+    skipped: dict[str, str] = {}
+    # First what is not there: a folder may stand where a file was.
+    for override in sorted(overrides, key=lambda one: one.content is not None):
+        try:
+            reason = _put(target, override)
+        except OSError as error:
+            reason = error.strerror or str(error)
+        if reason is not None:
+            skipped[override.path] = reason
+    return skipped
 
 
 def _put(target: Path, override: Override) -> str | None:
