@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.captured import bring_snapshots
 from fairtrial.app.quantities import seconds_of
 from fairtrial.app.removing import remove_sessions, remove_snapshots
 from fairtrial.app.reports.prune import PruneReport
@@ -26,6 +27,7 @@ def prune(bench: Bench, request: Request) -> PruneReport:
         RefusedError: something would be removed, and --yes is missing.
         StoreError: the store cannot be written.
     """
+    bring_snapshots(bench)
     pruner = bench.store.pruner
     cutoffs = _cutoffs(bench, request)
     counts = {kept.value: pruner.older(kept, cutoff) for kept, cutoff in cutoffs.items()}
