@@ -14,7 +14,7 @@ from tests.sessions.start_state.repo import Repo, repo_in, tree_of
 from fairtrial.model.snapshot import Moment, Snapshot
 from fairtrial.sessions.readers.claude_code.reader import AGENT
 from fairtrial.store.opening import open_store
-from fairtrial.workspaces.snapshots.files import GitSnapshotFiles
+from fairtrial.workspaces.snapshots.files import GitSnapshotFiles, Occasion
 
 
 @pytest.fixture
@@ -36,14 +36,9 @@ def repo(home: Path) -> Repo:
 def taken(repo: Repo, native_id: str, moment: Moment) -> Snapshot:
     """Take a snapshot as the hooks do, and keep it."""
     home = Path(os.environ["FAIRTRIAL_HOME"])
-    snapshot = GitSnapshotFiles(home, os.environ).take(
-        repo.root,
-        AGENT,
-        native_id,
-        moment=moment,
-        now=datetime.now(UTC),
-        new_id=lambda: f"snap_{native_id[:8]}{moment}",
-    )
+    snapshot_id = f"snap_{native_id[:8]}{moment}"
+    occasion = Occasion(snapshot_id, AGENT, native_id, moment, datetime.now(UTC))
+    snapshot = GitSnapshotFiles(home, os.environ).take(repo.root, occasion)
     store = open_store(home, None)
     store.snapshots.save([snapshot])
     store.close()

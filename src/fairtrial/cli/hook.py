@@ -24,6 +24,14 @@ _MOST_INPUT: Final = 64 * 1024 * 1024
 _OFF: Final = ("0", "off", "no", "false")
 
 
+_HELP: Final = """\
+fairtrial hook is what Claude Code and Codex call while a session goes on.
+
+It reads an event from standard input and prints nothing. `fairtrial init` puts it
+into their settings; `fairtrial doctor` tells whether it works.
+"""
+
+
 class _TooLongError(Exception):
     """The hook took longer than it may."""
 
@@ -35,6 +43,9 @@ def hook(words: Sequence[str]) -> int:
         words: `--agent NAME`, then `--home FOLDER` or nothing; `--settle` in place of the agent;
             Codex's `notify` adds its event as the last word.
     """
+    if "--help" in words or "-h" in words:
+        sys.stdout.write(_HELP)
+        return 0
     environ = dict(os.environ)
     if environ.get("FAIRTRIAL_CAPTURE", "").lower() in _OFF:
         return 0
@@ -100,8 +111,9 @@ def _payload(words: Sequence[str]) -> object:
 
     if words and words[-1].lstrip().startswith("{"):
         return json.loads(words[-1])
-    data = sys.stdin.buffer.read(_MOST_INPUT) if sys.stdin is not None else b""
-    return json.loads(data)
+    if sys.stdin is None or sys.stdin.isatty():
+        raise ValueError("no agent tells of an event: standard input is no pipe")
+    return json.loads(sys.stdin.buffer.read(_MOST_INPUT))
 
 
 def _new_id() -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from fairtrial.model.snapshot import Moment, Snapshot
-from fairtrial.workspaces.snapshots.files import GitSnapshotFiles, Limits
+from fairtrial.workspaces.snapshots.files import GitSnapshotFiles, Limits, Occasion
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 Tree = dict[str, tuple[str, bytes]]
@@ -81,15 +81,9 @@ class Shelf:
     def take(
         self, folder: Path, moment: Moment = Moment.START, limits: Limits | None = None
     ) -> Snapshot:
-        return self.files.take(
-            folder,
-            "claude-code",
-            "native-1",
-            moment=moment,
-            now=NOW,
-            new_id=lambda: f"snap_{next(self.numbers):026}",
-            limits=limits,
-        )
+        snapshot_id = f"snap_{next(self.numbers):026}"
+        occasion = Occasion(snapshot_id, "claude-code", "native-1", moment, NOW)
+        return self.files.take(folder, occasion, limits)
 
 
 def tree(folder: Path, leave: tuple[str, ...] = (".git",)) -> Tree:

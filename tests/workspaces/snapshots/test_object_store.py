@@ -13,7 +13,7 @@ from tests.workspaces.snapshots.conftest import NOW, Repo, Shelf, tree
 
 from fairtrial.model.errors import NotFoundError, StoreError, UsageError
 from fairtrial.model.snapshot import Moment
-from fairtrial.workspaces.snapshots.files import SnapshotFailedError, Taker, snapshot_of
+from fairtrial.workspaces.snapshots.files import Occasion, SnapshotFailedError, Taker, snapshot_of
 from fairtrial.workspaces.snapshots.object_store import ObjectStore
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
@@ -79,7 +79,8 @@ def test_what_is_borrowed_can_be_restored_before_it_is_packed(
     assert taken is not None
     store = ObjectStore(shelf.home, found.key)
     assert "GIT_ALTERNATE_OBJECT_DIRECTORIES" in store.variables()
-    snapshot = snapshot_of(found, taken, ("codex", "native"), Moment.START, NOW)
+    occasion = Occasion(taken[0], "codex", "native", Moment.START, NOW)
+    snapshot = snapshot_of(found, taken[1], occasion)
     shelf.files.restore(snapshot, tmp_path / "back")
     assert tree(tmp_path / "back") == tree(repo.root)
     shutil.rmtree(repo.root)
@@ -123,13 +124,12 @@ def test_many_at_once(repo: Repo, shelf: Shelf, tmp_path: Path) -> None:
     program = (
         "import sys; from pathlib import Path; from datetime import datetime, UTC\n"
         "from fairtrial.model.snapshot import Moment\n"
-        "from fairtrial.workspaces.snapshots.files import GitSnapshotFiles\n"
+        "from fairtrial.workspaces.snapshots.files import GitSnapshotFiles, Occasion\n"
         "home, root, name = sys.argv[1:]\n"
         "import os; files = GitSnapshotFiles(Path(home), dict(os.environ))\n"
         "for n in range(3):\n"
-        "    new = lambda: f'snap_{name}_{n}'\n"
-        "    kept = files.take(Path(root), 'codex', name, moment=Moment.START,\n"
-        "                      now=datetime.now(UTC), new_id=new)\n"
+        "    one = Occasion(f'snap_{name}_{n}', 'codex', name, Moment.START, datetime.now(UTC))\n"
+        "    kept = files.take(Path(root), one)\n"
         "files.remove([kept])\n"
     )
     words = [sys.executable, "-c", program, str(shelf.home), str(repo.root)]

@@ -59,20 +59,30 @@ class Capture:
         folder.saw(event.agent, event.name, self.now())
         if event.kind is Kind.TOOL and "taken_at" in folder.session(event.agent, event.native_id):
             return
+        if event.kind is Kind.END:
+            # Agents give this event little time: what matters most comes first.
+            self._finish(event, folder)
+            if self._take(event, folder):
+                self.settle()
+            return
         try:
             self._take(event, folder)
         finally:
-            if event.kind in (Kind.STOP, Kind.END):
-                folder.finish(event.agent, event.native_id, event.transcript)
-                self.settle()
+            if event.kind is Kind.STOP:
+                self._finish(event, folder)
 
-    def _take(self, event: HookEvent, folder: CaptureFolder) -> None:
+    def _finish(self, event: HookEvent, folder: CaptureFolder) -> None:
+        folder.finish(event.agent, event.native_id, event.transcript)
+        self.settle()
+
+    def _take(self, event: HookEvent, folder: CaptureFolder) -> bool:
+        """Take a snapshot if one is due; return whether there is a new one."""
         end = monotonic() + self.limit_s
         with folder.holding(event.agent, event.native_id, self.limit_s):
             known = folder.session(event.agent, event.native_id)
             now = self.now()
             if self._is_fresh(event, known, now):
-                return
+                return False
             after: dict[str, Any] = {
                 "taken_at": now.isoformat(),
                 "trees": None,
@@ -86,6 +96,7 @@ class Capture:
                     folder.set_session(event.agent, event.native_id, known | after)
                 raise
             folder.set_session(event.agent, event.native_id, known | after)
+            return bool(after["trees"] != known.get("trees"))
 
     def _is_fresh(self, event: HookEvent, known: Mapping[str, Any], now: datetime) -> bool:
         """Return whether the last snapshot of the session will do."""
@@ -110,6 +121,7 @@ class Capture:
         # Half of the time that a hook takes to start, which tools need not spend.
         from fairtrial.workspaces.snapshots.files import (  # noqa: PLC0415
             NoSnapshotError,
+            Occasion,
             Taker,
             snapshot_of,
         )
@@ -127,8 +139,12 @@ class Capture:
 
         taken = taker.take(repository, self.new_id, is_known)
         if taken is not None:
+            snapshot_id, held = taken
+            moment = _moment(event, known)
             session = (event.agent, event.native_id)
-            snapshot = snapshot_of(repository, taken, session, _moment(event, known), self.now())
+            snapshot = snapshot_of(
+                repository, held, Occasion(snapshot_id, *session, moment, self.now())
+            )
             facts = {**asdict(snapshot), "taken_at": snapshot.taken_at.isoformat()}
             folder.add_snapshot(snapshot.id, facts)
         return trees

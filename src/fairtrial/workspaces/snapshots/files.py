@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from time import monotonic
@@ -22,7 +23,34 @@ from fairtrial.workspaces.snapshots.working_tree import Limits
 _LONG_S: Final = 600.0
 """For what nobody waits for: packing, removing, restoring."""
 
-__all__ = ["GitSnapshotFiles", "Limits", "NoSnapshotError", "SnapshotFailedError", "Taker"]
+__all__ = [
+    "GitSnapshotFiles",
+    "Limits",
+    "NoSnapshotError",
+    "Occasion",
+    "SnapshotFailedError",
+    "Taker",
+    "snapshot_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """What a snapshot is taken for.
+
+    Attributes:
+        snapshot_id: Its id.
+        agent: As in `Session`.
+        native_id: What the agent calls the session.
+        moment: When in the session.
+        now: When.
+    """
+
+    snapshot_id: str
+    agent: str
+    native_id: str
+    moment: Moment
+    now: datetime
 
 
 class SnapshotFailedError(Exception):
@@ -114,17 +142,7 @@ class GitSnapshotFiles:
         self._home = home
         self._environ = environ
 
-    def take(  # noqa: PLR0913  # what makes a snapshot
-        self,
-        folder: Path,
-        agent: str,
-        native_id: str,
-        *,
-        moment: Moment,
-        now: datetime,
-        new_id: Callable[[], str],
-        limits: Limits | None = None,
-    ) -> Snapshot:
+    def take(self, folder: Path, occasion: Occasion, limits: Limits | None = None) -> Snapshot:
         """Take a snapshot of the repository around a folder, and let it stand alone.
 
         Raises:
@@ -134,7 +152,7 @@ class GitSnapshotFiles:
         try:
             taker = Taker(self._home, self._environ, _LONG_S, limits)
             repository = taker.find(folder)
-            taken = taker.take(repository, new_id)
+            taken = taker.take(repository, lambda: occasion.snapshot_id)
         except NoSnapshotError as error:
             raise UsageError(f"no snapshot can be taken: {error}") from None
         except SnapshotFailedError as error:
@@ -142,7 +160,7 @@ class GitSnapshotFiles:
         if taken is None:
             raise TypeError(taken)
         self.complete(repository.key)
-        return snapshot_of(repository, taken, (agent, native_id), moment, now)
+        return snapshot_of(repository, taken[1], occasion)
 
     def complete(self, key: str | None = None) -> None:
         """Pack what snapshots borrow from users' repositories; of one repository, or of all.
@@ -239,29 +257,14 @@ class GitSnapshotFiles:
             ) from None
 
 
-def snapshot_of(
-    repository: Repository,
-    taken: tuple[str, Trees],
-    session: tuple[str, str],
-    moment: Moment,
-    now: datetime,
-) -> Snapshot:
-    """Return the snapshot that was taken.
-
-    Args:
-        repository: Of which.
-        taken: What `Taker.take` returned.
-        session: The agent, and what it calls the session.
-        moment: When in the session.
-        now: When.
-    """
-    snapshot_id, trees = taken
+def snapshot_of(repository: Repository, trees: Trees, occasion: Occasion) -> Snapshot:
+    """Return the snapshot that was taken of a repository on an occasion."""
     return Snapshot(
-        id=snapshot_id,
-        agent=session[0],
-        native_id=session[1],
-        moment=moment,
-        taken_at=now,
+        id=occasion.snapshot_id,
+        agent=occasion.agent,
+        native_id=occasion.native_id,
+        moment=occasion.moment,
+        taken_at=occasion.now,
         root=str(repository.root),
         repository=repository.key,
         head=repository.head,

@@ -94,6 +94,10 @@ class Git:
         Raises:
             GitError: it failed or took too long.
         """
+        left_s = self._left_s()
+        late = f"git {words[0]} took longer than there was time for"
+        if left_s <= 0:
+            raise GitError(late)
         environ = self._environ | (_NO_SETTINGS if own else {}) | dict(env or {})
         try:
             done = subprocess.run(  # noqa: S603  # no shell; the words are ours
@@ -102,11 +106,11 @@ class Git:
                 env=environ,
                 input=stdin,
                 capture_output=True,
-                timeout=max(self._left_s(), 0.001),
+                timeout=left_s,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise GitError(f"git {words[0]} took longer than there was time for") from None
+            raise GitError(late) from None
         except OSError as error:
             raise GitError(f"git {words[0]} does not run: {error.strerror}") from None
         err = done.stderr.decode(errors="replace").strip()

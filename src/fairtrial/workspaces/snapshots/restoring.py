@@ -37,12 +37,14 @@ def make_repository(git: Git, store: ObjectStore, snapshot: Snapshot, folder: Pa
     git.run(["init", "-q", f"--object-format={object_hash}", "--template=", str(folder)])
     here = {"GIT_DIR": str(folder / ".git"), "GIT_WORK_TREE": str(folder)}
     lent = store.variables() | here
-    packed = git.run(
-        ["pack-objects", "-q", "--revs", "--stdout", "--delta-base-offset"],
+    git.run(
+        [
+            *("pack-objects", "-q", "--revs", "--delta-base-offset", "--threads=1"),
+            str(folder / ".git" / "objects" / "pack" / "pack"),
+        ],
         env=store.variables(),
         stdin=f"{snapshot.commit}\n".encode(),
     )
-    git.run(["unpack-objects", "-q"], env=here, stdin=packed.out)
     branch = snapshot.branch or "main"
     git.run(["symbolic-ref", "HEAD", f"refs/heads/{branch}"], env=here)
     parents = git.run(["rev-list", "--first-parent", snapshot.commit], env=lent).lines()
