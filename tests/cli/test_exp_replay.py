@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Command, process
+from tests.cli.test_interrupts import recorded, until
+from tests.cli.test_killed import final
 
 from fairtrial.model.call import ToolUse
 from fairtrial.testing.model_server import Fault, ModelServer, ScriptedAnswer, ScriptedRequest
@@ -42,7 +44,7 @@ class Model:
 
     def __init__(self) -> None:
         self.fails_at = -1
-        self.slow_s = 0.0
+        self.left = sys.maxsize  # so many requests more are answered, and none after them
 
     def __call__(self, request: ScriptedRequest) -> ScriptedAnswer:
         n = int(request.text.split("Question ")[1][0])
@@ -50,8 +52,9 @@ class Model:
             return ScriptedAnswer(status=529, error="busy")
         strays = n == 1 and (request.model == OTHER or "Be rude." in request.text)
         use = ToolUse(f"toolu_{request.number}", "run" if not strays else "stop", {"n": n})
-        fault = Fault.SLOW_FIRST_BYTE if self.slow_s else None
-        return ScriptedAnswer("", tool_uses=(use,), fault=fault, slow_s=self.slow_s)
+        self.left -= 1
+        fault = Fault.SLOW_FIRST_BYTE if self.left < 0 else None
+        return ScriptedAnswer("", tool_uses=(use,), fault=fault, slow_s=60.0)
 
 
 @pytest.fixture
@@ -269,25 +272,31 @@ def test_what_makes_no_sense_is_refused(record: Command, fairtrial: Command) -> 
         assert (done.code, message in done.err) == (code, True), (words, done.err)
 
 
-def test_a_killed_replay_goes_on(
-    record: Command, fairtrial: Command, folder: Path, server: ModelServer, model: Model
+@pytest.mark.parametrize("after", [0, 1, 6, 11])
+def test_a_replay_that_is_killed_anywhere_ends_like_an_undisturbed_one(
+    record: Command,
+    fairtrial: Command,
+    folder: Path,
+    model: Model,
+    after: int,
 ) -> None:
     record()
     words = ("--session", "latest", "--vary", f"model={OTHER}", "--n", "2", "--no-cache")
-    model.slow_s = 0.2
-    before = len(server.calls)
+    whole = fairtrial("exp", "replay", *words, "--json").json
+    assert whole["arms"][0]["replies"] == 6
+    before = recorded()
+    model.left = after
     cut = process("exp", "replay", *words, "-c", "1", cwd=folder)
-    server.wait_until(lambda server: len(server.calls) >= before + 3)
+    until(lambda: (model.left < 0 and recorded() == before + after) or cut.poll() is not None)
     cut.send_signal(signal.SIGKILL)
     cut.communicate(timeout=30)
-    model.slow_s = 0.0
+    assert recorded() == before + after
+    model.left = sys.maxsize
     resumed = fairtrial("exp", "replay", "--resume", "--json").json
-    assert resumed["experiment"]["status"] == "finished"
-    whole = fairtrial("exp", "replay", *words, "--json").json
-    assert [arm["same_action"] for arm in resumed["arms"]] == [
-        arm["same_action"] for arm in whole["arms"]
-    ]
-    assert resumed["arms"][0]["replies"] == 6
+    assert recorded() == before + 12
+    for told in (resumed, whole):  # each draws its own seed
+        told["experiment"].pop("seed")
+    assert final(resumed) == final(whole)
 
 
 def test_a_replay_that_is_described_and_named_by_its_id_goes_on(

@@ -150,6 +150,15 @@ OTHER_CRASH = json.dumps({"kind": "command", "command": "exit 4"})
 LIMITS = ("--retries", "0", "--stop-after-infra", "0")
 
 
+def test_a_race_of_many_stays_a_table(sweep: Command) -> None:
+    many = [f"{'c' * 60}{n}={task(n % 4, str(n))}" for n in range(17)]
+    out = sweep(f"base={task(5)}", *many, "--budget", "100").out
+    assert "and 2 more, which were out earlier" in out
+    table = out.split("Configuration")[1].split("Rates in a race")[0]
+    assert "█" not in table
+    assert "c" * 41 not in table
+
+
 class TestWithoutVerdicts:
     @pytest.mark.parametrize(
         ("words", "unmeasured"),

@@ -12,6 +12,10 @@ from fairtrial.model.json import Json
 from fairtrial.model.wording import excerpt
 
 BAR = 12
+DRAWN = 4
+"""Rounds that have room for bars."""
+SHOWN = 16
+"""Configurations that the table shows."""
 LONGEST = 40
 """Characters of a configuration's name: rounds are to stand beside it."""
 MISSING = 0.05
@@ -24,10 +28,15 @@ def render_race(facts: Mapping[str, Json], console: Console) -> None:
     if not rounds:
         return
     heads = [f"Round {one['round']}, {counted(one['cases'], 'case')}" for one in rounds]
+    names = _by_place(rounds)
+    bars = len(rounds) <= DRAWN
     rows = [
-        (_name(name, facts), *(_cell(one, name) for one in rounds)) for name in _by_place(rounds)
+        (_name(name, facts), *(_cell(one, name, bars=bars) for one in rounds))
+        for name in names[:SHOWN]
     ]
     table(console, ("Configuration", *heads), rows)
+    if len(names) > SHOWN:
+        line(console, f"and {len(names) - SHOWN:,} more, which were out earlier (--json)", "dim")
     _unmeasured(rounds, console)
     line(console, "Rates in a race are flattered by the choice; none of them is an effect.", "dim")
 
@@ -60,10 +69,10 @@ def _by_place(rounds: Sequence[Mapping[str, Json]]) -> Sequence[str]:
     return sorted(last, key=lambda name: last[name])
 
 
-def _cell(one: Mapping[str, Json], name: str) -> str:
+def _cell(one: Mapping[str, Json], name: str, *, bars: bool) -> str:
     if name not in one["rates"]:
         return ""
     rate = one["rates"][name]
     bar = "" if rate is None else "█" * round(BAR * rate)
     mark = "▸" if name in one["kept"] else "out"
-    return f"{percent(rate):>6}  {bar:<{BAR}}  {mark}"
+    return f"{percent(rate):>6}  {bar:<{BAR}}  {mark}" if bars else f"{percent(rate):>6} {mark}"
