@@ -11,6 +11,7 @@ from fairtrial.model.case import Case, CaseKey
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.session import Relation, Session
+from fairtrial.model.start_state import BaseSource
 from fairtrial.sessions.account import is_clipped
 
 
@@ -59,7 +60,9 @@ def _prompt(session: Session) -> str:
 
 def _metadata(bench: Bench, session: Session) -> dict[str, Json]:
     state = start_of(bench, session, bench.store.sessions.events(session.id))
-    commit = session.commit if state.base is None else state.base.commit
+    base = state.base
+    named = base is not None and base.source is not BaseSource.AGENT_TREE
+    commit = base.commit if base is not None and named else session.commit
     return {
         "session": session.id,
         "agent": session.agent,

@@ -10,7 +10,7 @@ class Grade(StrEnum):
     """How sure it is; the first is the best."""
 
     EXACT = "exact"
-    """A snapshot was taken before the agent did anything."""
+    """A snapshot was taken before the agent did anything, by fairtrial or by the agent itself."""
     BASE_EXACT = "base-exact"
     """The transcript names the commit, and nothing contradicts it."""
     GUESSED = "guessed"
@@ -24,6 +24,8 @@ class BaseSource(StrEnum):
 
     SNAPSHOT = "snapshot"
     """The snapshot that was taken then names it."""
+    AGENT_TREE = "agent-tree"
+    """No commit, but a tree of all files that the agent keeps in an object store of its own."""
     RECORDED = "recorded"
     """Its whole hash stands in the transcript."""
     RECORDED_SHORT = "recorded-short"
@@ -63,7 +65,7 @@ class Base:
 
     Attributes:
         source: How it was found.
-        commit: Its whole hash; None when there was none yet.
+        commit: Its whole hash, or that of a tree; None when there was none yet.
     """
 
     source: BaseSource

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from fairtrial.model.session import Call, RepoStatus, Session, SessionEvent
 from fairtrial.model.snapshot import Moment, Snapshot
 from fairtrial.model.start_state import Base, BaseSource, Grade, Override, StartState, Unknown
+from fairtrial.sessions.start_state.agent_tree import agent_tree
 from fairtrial.sessions.start_state.base_commit import base_of
 from fairtrial.sessions.start_state.copies import Copies
 from fairtrial.sessions.start_state.deciding import Deciding, Facts, Findings
@@ -76,6 +77,14 @@ def start_state(session: Session, events: Sequence[SessionEvent], means: Means) 
             ),
             unknown=unknown,
             snapshot_id=snapshot.id,
+        )
+    kept = agent_tree(session, means.environ)
+    if kept is not None:
+        return StartState(
+            Grade.EXACT,
+            ("the agent kept all files as they were before its first step",),
+            repo=str(kept.folder),
+            base=Base(BaseSource.AGENT_TREE, session.start_tree),
         )
     place = place_of(session, means.repo, means.environ)
     if isinstance(place, NoPlace):
