@@ -23,6 +23,7 @@ WORKLOADS = {
     "W9": "bench.w9_resume",
     "W10": "bench.w10_metrics",
     "W11": "bench.w11_statistics",
+    "W12": "bench.w12_workspaces",
 }
 """Each module has a `run(place) -> list[Row]`."""
 

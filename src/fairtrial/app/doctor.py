@@ -15,6 +15,7 @@ from pathlib import Path
 from fairtrial import __version__
 from fairtrial.app.bench import Bench
 from fairtrial.app.doctor_capture import capture_checks
+from fairtrial.app.isolation_checks import isolation_checks
 from fairtrial.app.reports.doctor import Check, DoctorReport
 from fairtrial.app.requests.doctor import Request
 from fairtrial.model.errors import StoreError, UsageError
@@ -30,9 +31,10 @@ _MUCH_UNREAD = 0.05
 
 
 def doctor(bench: Bench, request: Request) -> DoctorReport:  # noqa: ARG001  # every verb takes both
-    """Look at the installation, the store, the disk and the agents; change nothing but the store.
+    """Look at the installation, the store, the disk, the agents and the levels of isolation.
 
-    The store is opened as any command opens it, which makes it where there is none.
+    The store is opened as any command opens it, which makes it where there is none. What killed
+    runs have left of workspaces is removed.
     """
     return DoctorReport(
         [
@@ -43,6 +45,7 @@ def doctor(bench: Bench, request: Request) -> DoctorReport:  # noqa: ARG001  # e
             _disk(bench.home),
             _git(bench),
             *(_agent(bench, name) for name in AGENTS),
+            *isolation_checks(bench),
             _provider(bench),
         ]
     )

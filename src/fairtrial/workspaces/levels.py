@@ -142,7 +142,7 @@ class LocalWorkspaces:
             return LevelStatus(level, works=False, found=str(error), fix=fix)
         finally:
             remove_tree(place)
-        return LevelStatus(level, works=True, found="a sandbox was made", held=held)
+        return LevelStatus(level, works=True, found="works: a sandbox was made", held=held)
 
     def _probe_image(self) -> LevelStatus:
         engine = self._find_engine()
@@ -150,7 +150,10 @@ class LocalWorkspaces:
             fix = "install podman or docker"
             return LevelStatus(Level.IMAGE, works=False, found=engine, fix=fix)
         return LevelStatus(
-            Level.IMAGE, works=True, found=engine.found, held=engine.limits_held(_TRIED)
+            Level.IMAGE,
+            works=True,
+            found=f"{engine.found}; no container was tried",
+            held=engine.limits_held(_TRIED),
         )
 
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 class Request:
     """Check the installation, the store, the disk and the agents found on PATH.
 
-    Each problem comes with one fix. Exit code 1 when there is a problem.
+    Tries at which levels a trial can be kept apart from this machine, and removes what killed
+    runs have left of workspaces. Each problem comes with one fix. Exit code 1 when there is a
+    problem.
     """
 
 

@@ -110,9 +110,10 @@ def get(root: str, path: str, target: IO[bytes]) -> bool:
         return False
     finally:
         os.close(fd)
+    if not stat.S_ISREG(os.fstat(opened).st_mode):
+        os.close(opened)
+        return False
     with os.fdopen(opened, "rb") as source:
-        if not stat.S_ISREG(os.fstat(source.fileno()).st_mode):
-            return False
         shutil.copyfileobj(source, target)
     return True
 
