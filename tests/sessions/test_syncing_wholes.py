@@ -14,12 +14,19 @@ from tests.sessions.readers.test_gemini_documents import written
 from tests.sessions.syncing import synced
 from tests.sessions.trajectories import Trajectory, observed
 from tests.sessions.trajectories import call as asked
-from tests.sessions.transcripts import SESSION, Claude
+from tests.sessions.transcripts import SESSION, Claude, untouched
 
 from fairtrial.model.session import Relation, Session
 from fairtrial.model.task import Tokens
-from fairtrial.ports.sessions import SessionQuery
+from fairtrial.ports.sessions import SessionQuery, TranscriptSource
+from fairtrial.pricing.prices import Prices
+from fairtrial.sessions.finding import NewFile
 from fairtrial.sessions.flags.built_in import built_in_rules
+from fairtrial.sessions.pricing import CallPrices
+from fairtrial.sessions.readers.opencode.reader import OpenCodeReader
+from fairtrial.sessions.reading import Ways
+from fairtrial.sessions.repositories import Repositories
+from fairtrial.sessions.syncing import Syncer
 from fairtrial.store.opening import Store, open_store
 from fairtrial.testing.store.facts import NOON
 
@@ -103,6 +110,25 @@ def test_a_database_that_cannot_be_read_is_told_and_the_rest_is_read(
     outcome = synced(store, tmp_path / "oc")
     assert list(sessions(store)) == ["ses_one"]
     assert all("opencode-old.db" in trouble for trouble in outcome.troubles)
+
+
+def test_a_session_that_could_not_be_read_is_tried_again(store: Store, tmp_path: Path) -> None:
+    class Once(OpenCodeReader):
+        def source(self, path: str) -> TranscriptSource:
+            if path.endswith("#ses_two"):
+                raise OSError(5, "the database is locked")
+            return super().source(path)
+
+    database = OpenCode().prompt("a").save(tmp_path / "oc" / "opencode.db")
+    OpenCode("ses_two").prompt("b").save(database)
+    ways = Ways(untouched, store.sessions.pack, CallPrices(Prices()), Repositories())
+    syncer = Syncer(store.sessions, ways, (), lambda: NOON)
+    found = NewFile(Once(), next(Once().files(database)))
+    outcome = syncer.sync([found], lambda *_: None)
+    assert (list(sessions(store)), len(outcome.troubles)) == (["ses_one"], 1)
+    again = synced(store, tmp_path / "oc")
+    assert len(again.sessions) == 1
+    assert list(sessions(store)) == ["ses_two", "ses_one"]
 
 
 def test_a_document_is_read_again_only_when_its_content_changed(

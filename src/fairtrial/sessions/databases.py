@@ -38,7 +38,8 @@ def looked_into(path: Path) -> Iterator[Connection]:
         with closing(sqlite3.connect(address, uri=True, timeout=_PATIENCE_S)) as connection:
             connection.text_factory = bytes
             yield connection
-    except (sqlite3.Error, OverflowError) as error:
+    except (sqlite3.Error, OverflowError, UnicodeError) as error:
+        # Of a damaged one not even the message may be text.
         raise OSError(errno.EIO, f"the database cannot be read: {error}", str(path)) from error
 
 

@@ -98,11 +98,15 @@ class Syncer:
         """
         outcome = Outcome()
         marks = self._store.marks() if files and not anew else {}
-        files = self._opened(files, marks, outcome)
+        files, around = self._opened(files, marks, outcome)
+        failed: set[str | None] = set()
         batch = _Batch()
         for place, file in enumerate(files, 1):
-            reading = self._read(file, marks.get(file.found.path), outcome)
-            if reading is not None:
+            path = file.found.path
+            reading = None if path in failed else self._read(file, marks.get(path), outcome)
+            if reading is None:
+                failed.add(around.get(path))
+            else:
                 batch.add(*reading)
             if batch.is_full():
                 self._save(batch, outcome)
@@ -115,28 +119,30 @@ class Syncer:
 
     def _opened(
         self, files: Sequence[NewFile], marks: Mapping[str, FileMark], outcome: Outcome
-    ) -> list[NewFile]:
-        """Return files, and before each the sessions in it that are new or changed.
+    ) -> tuple[list[NewFile], dict[str, str]]:
+        """Return files, before each the new or changed sessions in it, and which file each is in.
 
-        It comes after them, so that one that is not read to its end is looked into again.
+        The file comes after them, and only if all were read: else it is looked into again.
         """
         known = {path: _as_known(mark) for path, mark in marks.items()}
         opened: list[NewFile] = []
+        around: dict[str, str] = {}
         for file in files:
             try:
                 inside = file.reader.source(file.found.path).inside()
             except OSError as error:
                 outcome.troubles.append(f"{file.found.path}: {error.strerror or error}")
                 continue
-            opened += changed((NewFile(file.reader, found) for found in inside), known)
-            opened.append(file)
-        return opened
+            within = changed((NewFile(file.reader, found) for found in inside), known)
+            around.update((one.found.path, file.found.path) for one in within)
+            opened += [*within, file]
+        return opened, around
 
     def _read(
         self, file: NewFile, mark: FileMark | None, outcome: Outcome
     ) -> tuple[FileReading, Sequence[SessionEvent] | None] | None:
-        source = file.reader.source(file.found.path)
         try:
+            source = file.reader.source(file.found.path)
             before = self._before(file, source, mark)
             reading, events = read_file(file.reader, source, file.found, self._ways, before)
         except OSError as error:

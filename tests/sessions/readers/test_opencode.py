@@ -268,6 +268,15 @@ def test_what_is_no_database_is_told(tmp_path: Path, content: bytes) -> None:
         source.inside()
 
 
+def test_a_database_whose_schema_is_no_text_is_told(tmp_path: Path) -> None:
+    path = a_session().save(tmp_path / "opencode.db")
+    data = path.read_bytes()
+    assert b"time_updated INTEGER" in data
+    path.write_bytes(data.replace(b"time_updated INTEGER", b"time_upda\xfed\xff INTEGER"))
+    with pytest.raises(OSError, match="database cannot be read"):
+        READER.source(str(path)).inside()
+
+
 def test_a_database_of_another_form_is_told(tmp_path: Path) -> None:
     path = tmp_path / "opencode.db"
     with closing(sqlite3.connect(path)) as connection:
