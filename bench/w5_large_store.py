@@ -44,9 +44,9 @@ def run(place: Place) -> list[Row]:
             f"exp list --where, {experiments}; bare Python",
             results["list_where"],
             bare,
-            35,
+            45,
         ),
-        times("W5", f"exp show --where, {rows}; bare Python", results["show_where"], bare, 35),
+        times("W5", f"exp show --where, {rows}; bare Python", results["show_where"], bare, 55),
         times("W5", f"exp show, {rows}; its SQL", results["show"], results["show_sql"], None),
     ]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from fairtrial.model.errors import UsageError
 from fairtrial.query.expression import And, Compare, Contains, Expression, Is, Not, Operator, Or
-from fairtrial.query.parsing import DEEPEST, parse
+from fairtrial.query.parsing import DEEPEST, MOST_PARTS, parse
 from fairtrial.query.tokens import LONGEST
 from fairtrial.query.vocabulary import Field, Kind, Vocabulary
 
@@ -142,6 +142,11 @@ def test_what_is_too_long_or_too_deep_is_refused() -> None:
         read("not " * (DEEPEST + 1) + "x")
     with pytest.raises(UsageError, match="nested deeper"):
         read("(" * 4000 + "x" + ")" * 4000)
+    assert read("x " * MOST_PARTS)
+    with pytest.raises(UsageError, match=f"comparisons at most.*column {2 * MOST_PARTS + 1}"):
+        read("x " * (MOST_PARTS + 1))
+    with pytest.raises(UsageError, match="comparisons at most"):
+        read(f"repo in ({', '.join('x' * (MOST_PARTS + 1))})")
 
 
 @given(st.text(max_size=60))

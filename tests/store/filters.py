@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from fairtrial.query.expression import Expression
-from fairtrial.query.parsing import parse
+from fairtrial.query.parsing import DEEPEST, MOST_PARTS, parse
 from fairtrial.query.values import OPERATORS
-from fairtrial.query.vocabulary import Kind, Vocabulary
+from fairtrial.query.vocabulary import Field, Kind, Vocabulary
 from fairtrial.testing.store.facts import NOON
 
 _VALUES: Final = {
@@ -36,3 +36,25 @@ def every_comparison(vocabulary: Vocabulary) -> Iterator[Expression]:
                 yield parse(f"{form} {operator} {value}", vocabulary, NOON)
             yield parse(f"{form} = none", vocabulary, NOON)
             yield parse(f"{form} != none", vocabulary, NOON)
+
+
+def largest(vocabulary: Vocabulary) -> Iterator[Expression]:
+    """Yield the longest and the deepest filters there can be."""
+    first = next(iter(vocabulary.properties))
+    values = ", ".join(f"x{n}" for n in range(MOST_PARTS))
+    texts = [
+        " or ".join(["word"] * MOST_PARTS),
+        " ".join(["'50%_off'"] * MOST_PARTS),
+        *(f"{name} in ({values})" for name, f in vocabulary.fields.items() if _is_free(f)),
+        "not " * (DEEPEST - 1) + f"is:{first}",
+        "'" + "%_" * 4_900 + "'",
+        "'" + "\N{GRINNING FACE}" * 9_900 + "'",
+    ]
+    pairs = DEEPEST // 2 - 1
+    texts += [f"not (is:{first} {sign} " * pairs + "word" + ")" * pairs for sign in ("and", "or")]
+    for text in texts:
+        yield parse(text, vocabulary, NOON)
+
+
+def _is_free(field: Field) -> bool:
+    return field.kind is Kind.TEXT and not field.words

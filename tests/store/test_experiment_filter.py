@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from tests.store.filters import every_comparison
+from tests.store.filters import every_comparison, largest
 
 from fairtrial.model.experiment import Provenance, Status
 from fairtrial.model.score import Score
@@ -160,7 +160,7 @@ def test_a_filter_finds_what_it_says(store: Store, text: str, fitting: str) -> N
 def test_everything_that_may_be_named_means_something(store: Store) -> None:
     assert set(EXPERIMENTS.fields) == set(EXPERIMENT_VOCABULARY.fields)
     assert set(EXPERIMENTS.properties) == set(EXPERIMENT_VOCABULARY.properties)
-    for where in every_comparison(EXPERIMENT_VOCABULARY):
+    for where in (*every_comparison(EXPERIMENT_VOCABULARY), *largest(EXPERIMENT_VOCABULARY)):
         store.experiments.newest(1, where=where)
 
 

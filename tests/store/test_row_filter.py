@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from tests.store.filters import every_comparison
+from tests.store.filters import every_comparison, largest
 
 from fairtrial.model.case import Case
 from fairtrial.model.score import Score
@@ -153,7 +153,7 @@ def test_a_filter_finds_what_it_says(store: Store, text: str, fitting: str) -> N
 
 
 def test_everything_that_may_be_named_means_something(store: Store) -> None:
-    for where in every_comparison(ROW_VOCABULARY):
+    for where in (*every_comparison(ROW_VOCABULARY), *largest(ROW_VOCABULARY)):
         fitting = found(store, where)
         rows = RowFilter(where, (_BASELINE.id, "main"))
         trials = list(store.experiments.trials(_EXPERIMENT.id, TrialFilter(rows=rows)))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
+from tests.store.filters import every_comparison, largest
 
 from fairtrial.model.errors import UsageError
 from fairtrial.model.flag import Flag, FlagLevel
@@ -137,7 +138,9 @@ def test_since_cuts_off(store: Store) -> None:
     assert {one.session.native_id for one in found} == {"plain", "child"}
 
 
-def test_everything_that_may_be_named_means_something() -> None:
+def test_everything_that_may_be_named_means_something(store: Store) -> None:
+    for where in (*every_comparison(SESSION_VOCABULARY), *largest(SESSION_VOCABULARY)):
+        store.sessions.newest(SessionQuery(where=where))
     assert set(SESSIONS.fields) == set(SESSION_VOCABULARY.fields)
     assert set(SESSIONS.properties) == set(SESSION_VOCABULARY.properties)
 

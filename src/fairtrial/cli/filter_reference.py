@@ -28,6 +28,7 @@ search  = a word, or a text in quotes
 ```"""
 _RULES = """- **Beside each other** is `and`: `is:failed tag = billing`. `and` binds closer than `or`, `not` closer than both; `and`, `or`, `not` and `in` may be written in capitals.
 - **Values** with blanks, brackets, commas or operators stand in quotes, `"…"` or `'…'`; a backslash escapes the next character.
+- **At most** 100 comparisons, the values of `in` counted each, and 20 brackets and `not` within each other.
 - **Numbers**: `1`, `0.8`, `80%`, `20k`, `1.5M`, `$0.5`.
 - **Moments**: `2026-11-29`, `2026-11-29T14:00` (UTC unless it says otherwise), or an age: `14d` is 14 days ago, so `created > 14d` is in the last 14 days. Units are `s`, `m`, `h`, `d`, `w`, `mo` (30 days) and `y` (365 days).
 - **Texts** are compared exactly with `=` and `!=`; `~` and `!~` look for a part, without regard to the case of a–z.

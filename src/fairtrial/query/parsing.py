@@ -23,8 +23,10 @@ from fairtrial.query.tokens import Sort, Token, at_column, tokens
 from fairtrial.query.values import NONE, OPERATORS, value_of
 from fairtrial.query.vocabulary import Field, Kind, Vocabulary
 
-DEEPEST: Final = 50
-"""How deep brackets and `not` may nest."""
+DEEPEST: Final = 20
+"""How deep brackets and `not` may nest; databases have limits of their own, not much beyond."""
+MOST_PARTS: Final = 100
+"""How many comparisons, properties and texts a filter may have, the values of `in` each."""
 
 _KEYWORDS: Final = ("and", "or", "not", "in")
 
@@ -53,6 +55,7 @@ class _Parser:
         self._tokens = tokens(text)
         self._at = 0
         self._depth = 0
+        self._parts = 0
 
     @property
     def _next(self) -> Token:
@@ -109,8 +112,15 @@ class _Parser:
         finally:
             self._depth -= 1
 
+    def _count(self, token: Token) -> None:
+        self._parts += 1
+        if self._parts > MOST_PARTS:
+            raise self._wrong(f"a filter has {MOST_PARTS} comparisons at most", token)
+
     def _primary(self) -> Expression:
         token = self._named()
+        if token.sort is not Sort.OPEN:
+            self._count(token)
         if token.sort is Sort.OPEN:
             found = self._any()
             if not self._sees(Sort.CLOSE):
@@ -222,6 +232,7 @@ class _Parser:
         parts: list[Expression] = [self._held_against(name, key, field, Operator.EQUAL)]
         while self._sees(Sort.COMMA):
             self._at += 1
+            self._count(self._next)
             parts.append(self._held_against(name, key, field, Operator.EQUAL))
         if not self._sees(Sort.CLOSE):
             raise self._wrong("a comma or ) is expected", self._next)
