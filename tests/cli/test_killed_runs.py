@@ -51,6 +51,7 @@ DESIGNS = {
     "regression": (20, 4, (*task("regressed"), "--stop-on-regression", "--baseline", "held")),
     "no regression": (20, 6, (*task("good"), "--stop-on-regression", "--baseline", "held")),
     "matrix": (4, 2, ("matrix.json",)),
+    "matrix, adaptive": (4, 3, ("matrix.json", "--samples", "adaptive")),
     "matrix, reused": (4, 3, ("matrix.json", "--reuse", "all")),
 }
 """By name: cases, every how many commits it is killed, and the options of the run."""

@@ -71,6 +71,25 @@ class TestCells:
         assert report["matrix"]["best"] == "right=18"
         assert report["comparison"] is None
 
+    def test_adaptive_samples_give_shares_and_compare_nothing(
+        self, write: Write, fairtrial: Command
+    ) -> None:
+        spec = write(matrix=RIGHTS, name="m")
+        report = fairtrial("exp", "run", spec, "--samples", "adaptive", "--json").json
+        assert report["n_recorded"] == 3 * 2 * 20
+        cells = report["matrix"]["cells"]
+        assert [cell["pass_rate"]["estimate"] for cell in cells] == [0.5, 0.2, 0.9]
+        assert [cell["pass_rate"]["ci"] for cell in cells] == [None] * 3
+        assert [cell["delta"] for cell in cells] == [None] * 3
+        assert report["matrix"]["best"] == "right=18"
+        assert "compare no cells" in report["matrix"]["note"]
+        assert set(report["design"]["facts"]["arms"]) == set(report["arms"])
+        out = fairtrial("exp", "show", "m").out
+        table = out[out.index("Cells against") :].splitlines()
+        assert table[1].split() == ["Cell", "Passed", "Cost"]
+        assert "no interval, and no comparison" in table[5]
+        assert "exp compare" not in out
+
     def test_the_text_is_a_table_that_warns_of_the_best(
         self, write: Write, fairtrial: Command
     ) -> None:
@@ -142,7 +161,6 @@ class TestCells:
             ({"matrix": RIGHTS}, ("--reuse", "right=9"), "cell 'right=9'"),
             ({"matrix": RIGHTS}, ("--reuse-max-age", "1d"), "no effect without --reuse"),
             ({"matrix": RIGHTS}, ("--reuse", "all", "--reuse-max-age", "x"), "'x' is no age"),
-            ({"matrix": RIGHTS}, ("--samples", "adaptive"), "cannot be combined"),
             ({"matrix": RIGHTS}, ("--stop-early",), "compares two arms"),
             ({"matrix": RIGHTS}, ("--arm", "a={}", "--arm", "b={}"), "both a matrix and arms"),
             ({}, ("--plan",), "--plan has no effect without a matrix"),

@@ -271,8 +271,19 @@ class TestAdaptiveSamples:
         done = run(*ARMS, "--samples", "adaptive", "--json").json
         assert done["comparison"] is None
         assert len(done["design"]["facts"]["arms"]) == 2
+        assert [arm["pass_rate"]["estimate"] for arm in done["arm_rates"]] == [0.5, 1.0]
+        assert done["pass_rate"]["ci"] is None
         found = fairtrial("exp", "compare", done["id"], "--json").json
         assert "sampled adaptively" in found["problems"][0]["what"]
+
+    @pytest.mark.parametrize("to", ["markdown", "html", "junit"])
+    def test_no_document_has_an_interval(self, run: Command, fairtrial: Command, to: str) -> None:
+        # Of 20 cases 4 are decided by a third trial, which passes: all of them pass by most.
+        name = run("--task", agent("flaky"), "--samples", "adaptive", "--json").json["id"]
+        out = fairtrial("exp", "export", name, "--to", to).out
+        assert "95 % interval" not in out
+        assert "pass_rate_lower" not in out
+        assert ("100.0 % passed" if to != "junit" else 'name="pass_rate" value="1"') in out
 
     def test_the_number_of_trials_is_its_own(self, run: Command) -> None:
         done = run("--task", CAT, "--samples", "adaptive", "--trials", "3")

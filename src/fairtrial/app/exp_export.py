@@ -7,13 +7,13 @@ import importlib
 from fairtrial.app.bench import Bench
 from fairtrial.app.file_options import Document
 from fairtrial.app.filters import row_filter
+from fairtrial.app.pass_rates import pass_rate_of
 from fairtrial.app.reports.document import DocumentReport, document
 from fairtrial.app.requests.exp_export import Request
 from fairtrial.app.stored_cases import stored_cases
 from fairtrial.interchange.experiment_exports.export import ExperimentExport
 from fairtrial.model.errors import UsageError
 from fairtrial.ports import TrialFilter
-from fairtrial.stats.proportion import pass_rate
 
 _OF_TRIALS = ("jsonl", "csv")
 """Formats that hold trials and nothing else."""
@@ -53,7 +53,7 @@ def exp_export(bench: Bench, request: Request) -> DocumentReport:
     export = ExperimentExport(
         state=state,
         graders=store.grader_totals(experiment_id),
-        rate=pass_rate(store.outcome_counts(experiment_id)),
+        rate=pass_rate_of(store, state.experiment),
         trials=lambda: store.trials(experiment_id, chosen),
         cases=lambda keys: stored_cases(bench, state.experiment, keys.__contains__),
     )

@@ -6,6 +6,7 @@ from fairtrial.app.baselines import project_of
 from fairtrial.app.bench import Bench
 from fairtrial.app.ledger import tried_by
 from fairtrial.app.logbooks import open_logbook, since_the_last
+from fairtrial.app.pass_rates import pass_rate_of
 from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.document import document
 from fairtrial.app.reports.logbook import LogbookReport, Noted, Ran
@@ -13,7 +14,6 @@ from fairtrial.app.requests.exp_session import Request
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.experiment import ExperimentState
 from fairtrial.model.logbook import Logbook
-from fairtrial.stats.proportion import pass_rate
 
 _BEGIN = "begin one: fairtrial exp session new --name NAME"
 
@@ -90,7 +90,7 @@ def _summary(bench: Bench, book: Logbook) -> LogbookReport:
             entries.append(Noted(entry.at, f"{entry.experiment} is not in this store"))
             continue
         experiment = state.experiment
-        rate = pass_rate(bench.store.experiments.outcome_counts(experiment.id, experiment.arms[-1]))
+        rate = pass_rate_of(bench.store.experiments, experiment, experiment.arms[-1])
         delta = since_the_last(bench, before, state)
         entries.append(Ran(entry.at, len(before) + 1, state, rate, delta))
         before.append(experiment.id)

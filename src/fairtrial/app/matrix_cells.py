@@ -60,13 +60,6 @@ def cells_given(request: Request) -> Cells | None:
     where = str(request.spec) if request.spec else "matrix"
     if request.design.arms:
         raise UsageError("both a matrix and arms are given", where=where, fix="leave one out")
-    if request.design.samples == "adaptive":
-        raise UsageError(
-            "--samples adaptive and a matrix cannot be combined",
-            where=where,
-            why="cells are compared with intervals, and adaptive samples have none",
-            fix="give every trial the same number: --trials 3",
-        )
     if request.recording.replay is not None:
         raise UsageError(
             "--replay and a matrix cannot be combined",

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.pass_rates import pass_rate_of, sampled_adaptively
 from fairtrial.app.reports.facts import rate_json
 from fairtrial.model.experiment import Experiment, ExperimentState, Status
 from fairtrial.model.json import Json
 from fairtrial.model.wording import excerpt
 from fairtrial.ports import EVERY_ROW, RowQuery, TrialFilter
-from fairtrial.stats.proportion import pass_rate
 
 _LONGEST: Final = 60
 
@@ -62,9 +62,10 @@ def _read(bench: Bench, state: ExperimentState) -> dict[str, Json]:
 
     experiment, store = state.experiment, bench.store.experiments
     baseline, *others = experiment.arms
+    adaptive = sampled_adaptively(experiment)
     first = Input(state, baseline, baseline)
     cases = {}
-    for name in others:
+    for name in () if adaptive else others:
         rows = store.paired_rows((experiment.id, baseline), (experiment.id, name))
         cases[name] = compare(first, Input(state, name, name), rows).cases
     compared = compare_arms(cases)
@@ -79,14 +80,14 @@ def _read(bench: Bench, state: ExperimentState) -> dict[str, Json]:
             {
                 "cell": name,
                 "changes": dict(experiment.spec["cells"][name]),
-                "pass_rate": rate_json(pass_rate(store.outcome_counts(experiment.id, name))),
+                "pass_rate": rate_json(pass_rate_of(store, experiment, name)),
                 "delta": delta,
                 "cost_usd": spent.cost_usd,
                 "copied": spent.copied,
                 "saved_usd": spent.saved_usd,
             }
         )
-    best, note = _best(listed)
+    best, note = _best(listed, adaptive=adaptive)
     return {"baseline": baseline, "level": 0.95, "cells": listed, "best": best, "note": note}
 
 
@@ -104,7 +105,7 @@ def _spent(bench: Bench, experiment: Experiment, arm: str) -> _Spent:
     return _Spent(cost, sum(saved) if saved else None, len(copied))
 
 
-def _best(cells: list[dict[str, Any]]) -> tuple[str | None, str]:
+def _best(cells: list[dict[str, Any]], *, adaptive: bool) -> tuple[str | None, str]:
     """Return the cell with the highest pass rate, and what to think of it."""
     known = [cell for cell in cells if cell["pass_rate"]["estimate"] is not None]
     if not known:
@@ -117,6 +118,11 @@ def _best(cells: list[dict[str, Any]]) -> tuple[str | None, str]:
     name = excerpt(best["cell"], _LONGEST)
     tie = f", the first of {len(alike)} with that rate" if len(alike) > 1 else ""
     said = f"{name} has the highest pass rate of {len(cells)} cells{tie}"
+    if adaptive:
+        return best["cell"], (
+            f"{said}; adaptive samples compare no cells, so that may be luck alone: run it against "
+            "the baseline with a fixed number of --trials."
+        )
     n_others = len(cells) - 1
     if best["delta"]["verdict"] == "better":
         after = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fairtrial.stats.checks import check_level, check_share
@@ -104,6 +104,23 @@ class AdaptiveSuite:
             f"{100 * self.verdict_rate:.1f} % of {self.n} cases have the verdict pass, plausibly "
             f"{self.interval.describe()}. {self.pass_at_1.describe()}"
         )
+
+
+def verdict_share(counts: Mapping[tuple[int, int], int]) -> Rate:
+    """Return the share of cases that most of their trials passed, without an interval.
+
+    Args:
+        counts: (passed trials, decided trials) of a case -> how many cases have these counts.
+            Cases without a decided trial are left out.
+    """
+    seen = {shape: cases for shape, cases in counts.items() if shape[1]}
+    n = sum(seen.values())
+    if n == 0:
+        return Rate(None, None, 0, 0, "none", "no trial was decided")
+    passed = sum(cases for (passes, decided), cases in seen.items() if 2 * passes > decided)
+    trials = sum(decided * cases for (_, decided), cases in seen.items())
+    reason = "a third trial is run only where the first two disagree, so there is no interval"
+    return Rate(passed / n, None, n, trials, "most trials", reason)
 
 
 def adaptive_suite(cases: Sequence[Sequence[bool | int]], *, level: float = 0.95) -> AdaptiveSuite:

@@ -18,7 +18,7 @@ class Rate:
 
     Attributes:
         estimate: In [0, 1]; None when no trial was decided.
-        interval: None when there is no estimate.
+        interval: None when there is no estimate, or none that could be trusted.
         n: Cases with at least one decided trial; the unit of the interval.
         trials: Their decided trials.
         method: How the interval was made.
@@ -40,7 +40,9 @@ class Rate:
     def describe(self) -> str:
         """Return the rate in words."""
         if self.estimate is None or self.interval is None:
-            return f"No pass rate: {self.reason}."
+            if self.estimate is None:
+                return f"No pass rate: {self.reason}."
+            return f"{100 * self.estimate:.1f} % of {self.n:,} cases passed; {self.reason}."
         low, high = 100 * self.interval.lower, 100 * self.interval.upper
         return (
             f"{100 * self.estimate:.1f} % of {self.n:,} cases passed; the rate behind it is "

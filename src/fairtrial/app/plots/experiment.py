@@ -82,8 +82,11 @@ def _noise(report: ExperimentReport, floor: StoredFloor | None) -> tuple[str, ..
 
 def _rate(report: ExperimentReport) -> Line:
     rate = report.pass_rate
-    if rate.estimate is None or rate.interval is None:
+    if rate.estimate is None:
         return Line("all cases", None, None, None, f"unknown: {rate.reason}")
+    if rate.interval is None:
+        note = f"{percent(rate.estimate)} by most trials"
+        return Line("all cases", rate.estimate, None, None, note, "first")
     low, high = rate.interval.lower, rate.interval.upper
     note = f"{percent(rate.estimate)}  ({percent(low)} to {percent(high)})"
     return Line("all cases", rate.estimate, low, high, note, "first")

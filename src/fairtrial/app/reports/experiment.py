@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
 from fairtrial.app.further_tries import further_tries
+from fairtrial.app.pass_rates import pass_rate_of
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.reports.facts import against_json, grader_json, rate_json, row_json, state_json
 from fairtrial.app.reports.gate import GateReport
@@ -28,7 +29,7 @@ from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import ExperimentStore, RowQuery, TrialFilter
-from fairtrial.stats.proportion import Rate, pass_rate
+from fairtrial.stats.proportion import Rate
 
 if TYPE_CHECKING:
     from fairtrial.app.reports.logbook import RunInLogbook
@@ -172,7 +173,7 @@ def experiment_report(
     failed = rows("failed")
     return ExperimentReport(
         state=state,
-        pass_rate=pass_rate(store.outcome_counts(experiment.id, experiment.arms[-1])),
+        pass_rate=pass_rate_of(store, experiment, experiment.arms[-1]),
         graders=store.grader_totals(experiment.id),
         failed_rows=failed,
         n_failed_rows=store.n_rows(experiment.id, RowQuery(only="failed")),
@@ -190,8 +191,7 @@ def _rates(store: ExperimentStore, state: ExperimentState) -> dict[str, Rate]:
     experiment = state.experiment
     if len(experiment.arms) < 2:
         return {}
-    counts = {arm: store.outcome_counts(experiment.id, arm) for arm in experiment.arms}
-    return {arm: pass_rate(counts[arm]) for arm in experiment.arms}
+    return {arm: pass_rate_of(store, experiment, arm) for arm in experiment.arms}
 
 
 def _with(store: ExperimentStore, experiment_id: str, cause: Cause) -> Sequence[Trial]:
@@ -216,13 +216,14 @@ def _beside(state: ExperimentState) -> Iterator[tuple[str, str]]:
     if state.status is not Status.FINISHED:
         return
     # The winner of a race is flattered by the choice: comparing it there says nothing.
-    raced = experiment.spec.get("design", {}).get("kind") == "halving"
+    # Nor do adaptive samples compare anything.
+    apart = experiment.spec.get("design", {}).get("kind") in ("halving", "adaptive")
     if experiment.is_aa:
         yield f"fairtrial exp aa {name}", "see its noise floor, and keep it"
-    elif experiment.spec.get("cells"):
+    elif experiment.spec.get("cells") and not apart:
         cell = shlex.quote(f"{name}:{experiment.arms[-1]}")
         yield f"fairtrial exp compare {cell}", "compare one cell with the baseline"
-    elif len(experiment.arms) == 2 and not raced:
+    elif len(experiment.arms) == 2 and not apart:
         yield f"fairtrial exp compare {name}", "compare its arms"
     if experiment.series is not None:
         series = option("--series", experiment.series)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from rich.console import Console
 
+from fairtrial.app.pass_rates import sampled_adaptively
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.cli.render.comparison import render_comparison
@@ -238,7 +239,7 @@ def _replay(report: ExperimentReport, console: Console) -> None:
 
 
 def _without_interval(report: ExperimentReport) -> bool:
-    return bool(report.state.experiment.spec.get("design", {}).get("kind") == "adaptive")
+    return sampled_adaptively(report.state.experiment)
 
 
 def _rate(report: ExperimentReport, console: Console) -> None:

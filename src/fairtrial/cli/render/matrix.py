@@ -24,17 +24,26 @@ def render_matrix(found: Mapping[str, Any], console: Console) -> None:
     section(console, f"Cells against {found['baseline']}")
     columns = ["Cell", ">Passed", ">Δ", ">from", ">to", ">Holm p", ""]
     columns[-1:-1] = [*([">Cost"] if costs else []), *([">Copied"] if copied else [])]
+    compared = any(cell["delta"] is not None for cell in cells)
+    if not compared:
+        columns[2:6] = []
     rows = []
     for cell in cells:
         extra = [money(_cost(cell))] if costs else []
         extra += [f"{cell['copied']:,}"] if copied else []
-        rows.append([cell["cell"], percent(cell["pass_rate"]["estimate"]), *_delta(cell), *extra])
-        rows[-1].append(_VERDICTS[cell["delta"]["verdict"]] if cell["delta"] else "baseline")
+        change = _delta(cell) if compared else []
+        rows.append([cell["cell"], percent(cell["pass_rate"]["estimate"]), *change, *extra])
+        rows[-1].append(_VERDICTS[cell["delta"]["verdict"]] if cell["delta"] else "")
+        if cell["cell"] == found["baseline"]:
+            rows[-1][-1] = "baseline"
     table(console, columns, rows)
     n = len(cells) - 1
     several = f"intervals hold together over {n} comparisons (Bonferroni), p is Holm's"
     one = "one comparison: nothing had to be adjusted"
-    line(console, f"  {100 * found['level']:g} % intervals; {several if n > 1 else one}", "dim")
+    if compared:
+        line(console, f"  {100 * found['level']:g} % intervals; {several if n > 1 else one}", "dim")
+    else:
+        line(console, "  by most trials of each case; no interval, and no comparison", "dim")
     saved = [cell["saved_usd"] for cell in cells if cell["saved_usd"] is not None]
     if copied:
         total = sum(cell["copied"] for cell in cells)

@@ -96,10 +96,12 @@ def timestamp(moment: datetime) -> str:
 
 def headline(rate: Rate) -> str:
     """Return a rate as a title, e.g. `82.5 % passed (95 % interval 71.2 % to 90.1 %, 40 cases)`."""
-    if rate.estimate is None or rate.interval is None:
+    if rate.estimate is None:
         return f"no pass rate: {rate.reason}"
     interval = rate.interval
     cases = "1 case" if rate.n == 1 else f"{rate.n:,} cases"
+    if interval is None:
+        return f"{percent(rate.estimate)} passed ({cases}; {rate.reason})"
     return (
         f"{percent(rate.estimate)} passed ({interval.level * 100:g} % interval "
         f"{percent(interval.lower)} to {percent(interval.upper)}, {cases})"

@@ -162,8 +162,10 @@ def _properties(export: ExperimentExport, arm: str) -> dict[str, str]:
 
 
 def _rate_properties(rate: Rate) -> dict[str, str]:
-    if rate.estimate is None or rate.interval is None:
+    if rate.estimate is None:
         return {"pass_rate_missing": rate.reason}
+    if rate.interval is None:
+        return {"pass_rate": f"{rate.estimate:.6g}", "pass_rate_method": rate.method}
     return {
         "pass_rate": f"{rate.estimate:.6g}",
         "pass_rate_lower": f"{rate.interval.lower:.6g}",
