@@ -147,7 +147,9 @@ VERBS = (
         judges=True,
         runs_graders=True,
     ),
-    Verb(("dataset", "add"), "Store cases from files as a new version of a dataset"),
+    Verb(
+        ("dataset", "add"), "Store cases from files or from sessions as a new version of a dataset"
+    ),
     Verb(("dataset", "list"), "List datasets, or the versions of one"),
     Verb(("dataset", "show"), "Show a dataset version and its first cases"),
     Verb(("dataset", "export"), "Write a dataset version to a file"),
