@@ -5,12 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
+import subprocess
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import EXACT, Command
 from tests.sessions.transcripts import Claude
 from tests.store.test_pruning import PLANTED, planted
+
+from fairtrial.model.snapshot import Moment
+from fairtrial.store.opening import open_store
+from fairtrial.workspaces.snapshots.files import GitSnapshotFiles, Occasion
 
 _STAYS = "stays-Qm42-stays"
 
@@ -67,6 +74,51 @@ def test_everything_old_is_removed_and_the_rest_stays(fairtrial: Command, data: 
     assert (again.code, "the outputs of" in again.err) == (66, True)
     text = fairtrial("prune", "all", "--keep", "5", "--yes").out
     assert "The store took" in text
+
+
+def _objects(home: Path, repo: Path) -> set[str]:
+    """Return which files of a repository git finds in the store of snapshots."""
+    found = set()
+    for objects in home.rglob("objects"):
+        environ = {**os.environ, "GIT_DIR": str(objects.parent)}
+        for name in ("planted.txt", "other.txt"):
+            content = (repo / name).read_bytes()
+            ask = ["git", "cat-file", "blob", _blob(content)]
+            asked = subprocess.run(ask, cwd=home, capture_output=True, check=False, env=environ)
+            if asked.stdout == content:
+                found.add(name)
+    return found
+
+
+def _blob(content: bytes) -> str:
+    return hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # noqa: S324  # git's
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="needs git on PATH")
+@pytest.mark.parametrize(
+    "words", [("sessions", "rm", "latest"), ("prune", "snapshots", "--older-than", "0s", "--yes")]
+)
+def test_snapshots_go_with_their_objects(
+    fairtrial: Command, data: Path, folder: Path, words: tuple[str, ...]
+) -> None:
+    own = fairtrial("sessions", "list", "--json").json["sessions"][0]["native_id"]
+    repo = folder / "repo"
+    repo.mkdir()
+    subprocess.run(["git", "init", "-q", str(repo)], check=True)
+    files = GitSnapshotFiles(data, os.environ)
+    with open_store(data) as store:
+        for name, owner in (("planted.txt", "another"), ("other.txt", own)):
+            (repo / name).write_text(f"{PLANTED} in {name}\n")
+            ref = f"snap_{name[:5]}{'0' * 21}"
+            occasion = Occasion(ref, "claude-code", owner, Moment.START, datetime.now(UTC))
+            store.snapshots.save([files.take(repo, occasion)])
+    assert _objects(data, repo) == {"planted.txt", "other.txt"}
+    assert fairtrial(*words).code == 0
+    # The first file is in the other session's snapshot too, which `sessions rm` leaves.
+    kept = {"planted.txt"} if words[0] == "sessions" else set()
+    assert _objects(data, repo) == kept
+    assert fairtrial("prune", "snapshots", "--keep", "0", "--yes").code == 0
+    assert _objects(data, repo) == set()
 
 
 @pytest.mark.parametrize(

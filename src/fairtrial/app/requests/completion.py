@@ -21,7 +21,6 @@ class Request:
 
 
 EXAMPLES = (
-    'eval "$(fairtrial completion bash)"',
-    'eval "$(fairtrial completion zsh)"',
+    "fairtrial completion bash >> ~/.bashrc",
     "fairtrial completion fish | source",
 )
