@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from fairtrial.graders.judge import grader as judge
 from fairtrial.model.errors import GraderError, InfraError, TaskError, Undecidable, UsageError
-from fairtrial.model.eval_task import Command, EvalTask, FolderStart
+from fairtrial.model.eval_task import EVAL_TASK, Command, EvalTask, FolderStart
 from fairtrial.model.grader import Grade, GraderSpec, Subject
 from fairtrial.model.isolation import Isolation, Level, Wanted
 from fairtrial.model.json import Json
@@ -28,7 +28,6 @@ REWARD: Final = "reward"
 """The file in the verifier's home that it may write a reward to, from 0 to 1."""
 REWARD_VARIABLE: Final = "FAIRTRIAL_REWARD_FILE"
 
-_EVAL_TASK: Final = "eval_task"
 _KEPT: Final = 16 * 1024
 _MOST_OUTPUT: Final = 16 * 1024 * 1024
 
@@ -88,7 +87,7 @@ class VerifierGrader:
         Raises:
             GraderError: the output holds no change, or the verifier could not be run on it.
         """
-        digest = subject.case.metadata.get(_EVAL_TASK)
+        digest = subject.case.metadata.get(EVAL_TASK)
         if not isinstance(digest, str):
             raise GraderError(f"case {subject.case.id} is no eval task")
         try:

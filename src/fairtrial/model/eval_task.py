@@ -7,8 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 
 from fairtrial.model.json import Json, content_hash
+
+
+EVAL_TASK: Final = "eval_task"
+"""The key of a case's metadata that holds the digest of its eval task."""
 
 
 class TaskStatus(StrEnum):

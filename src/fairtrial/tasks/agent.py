@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from msgspec import Meta
 
 from fairtrial.model.errors import InfraError, TaskError, Undecidable, UsageError
-from fairtrial.model.eval_task import EvalTask, FolderStart
+from fairtrial.model.eval_task import EVAL_TASK, EvalTask, FolderStart
 from fairtrial.model.isolation import Isolation, Level, Limits, Wanted
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskCall, TaskResult
@@ -26,9 +26,6 @@ from fairtrial.tasks.coding_agents.claude_code import ClaudeCode
 from fairtrial.tasks.coding_agents.codex import Codex
 from fairtrial.tasks.coding_agents.job import AgentOptions, CodingAgent, Ending, Job, LoginCopy
 from fairtrial.tasks.coding_agents.own_command import OwnCommand
-
-EVAL_TASK: Final = "eval_task"
-"""The key of a case's metadata that names its eval task by its digest."""
 
 _AGENTS: Final = {"claude-code": ClaudeCode, "codex": Codex, "command": OwnCommand}
 _MOST_OUTPUT: Final = 64 * 1024 * 1024
