@@ -133,3 +133,19 @@ def test_a_snapshot_of_a_session_that_was_resumed_is_none_of_its_start(
     fairtrial("sessions", "sync")
     start = fairtrial("sessions", "show", "latest", "--json").json["start"]
     assert (start["grade"], start["snapshot"]) == ("base-exact", None)
+
+
+def test_odd_names_are_printed_and_written(
+    fairtrial: Command, home: Path, repo: Repo, folder: Path
+) -> None:
+    odd = os.fsdecode(b"caf\xe9 \x1b[31m\n.txt")
+    repo.write(odd, "x\n")
+    codex = codex_in(repo.root, repo.git("rev-parse", "HEAD"))
+    codex.prompt("Go.")
+    codex.write(home / "codex")
+    fairtrial("sessions", "sync")
+    done = fairtrial("sessions", "checkout", "latest", "before")
+    assert (done.code, "\x1b" in done.out) == (0, False)
+    told = fairtrial("sessions", "checkout", "latest", "again", "--json").json
+    assert len(told["start"]["overrides"]) == 2
+    assert tree_of(folder / "again") == repo.tree()

@@ -19,6 +19,7 @@ from tests.sessions.start_state.rebuilt import (
     told,
     untouched,
     written,
+    wrote,
 )
 from tests.sessions.start_state.repo import ENVIRON, Repo, repo_in
 
@@ -305,6 +306,35 @@ def test_no_override_is_written_outside_of_the_folder(tmp_path: Path) -> None:
     assert (list(outside.iterdir()), (tmp_path / "x").exists()) == ([], False)
     assert tree["sub/link"] == ("link", b"evil")
     assert laid_out.files == len(tree)
+
+
+_NASTY = (
+    *("a.py", "sub/b.py", "sub", "a.py/x", "", ".", "..", "/", "~", "\0", "\ud800", "a" * 300),
+    *("sub/" * 900 + "x", "-rf", "$HOME", "*", "C:\\x", "\\\\host\\x", ".git", "sub/.GIT/config"),
+    *("new\nline", "tab\t", "\u202egnp", "./a.py", "sub//b.py", "sub/./b.py", "link/x", "loop/x"),
+)
+
+
+def test_no_path_in_a_transcript_breaks_it_or_leads_out(tmp_path: Path) -> None:
+    repo, _ = shop(tmp_path)
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (repo.root / "link").symlink_to(outside)
+    (repo.root / "loop").symlink_to("loop")
+    repo.commit("two")
+    for seed, kind in enumerate((edited, saw, wrote)):
+        claude = claude_in(repo.root, EARLIER)
+        began(claude, repo, status="\n".join(f"?? {path}" for path in _NASTY))
+        for path in _NASTY:
+            arguments = ("text\n",) if kind is saw else ("text\n", "new\n")
+            kind(claude, path, *arguments)
+            kind(claude, f"{repo.root}/{path}", *arguments)
+            claude.ran(f"c{len(claude.records)}", f"rm -f '{path}' > '{path}'", "")
+        state = told(claude, tmp_path / str(seed)).state()
+        assert state.base is not None
+        tree, _ = written(state, tmp_path / str(seed) / "out")
+        assert not any(".git" in path.casefold().split("/") for path in tree)
+        assert list(outside.iterdir()) == []
 
 
 def test_names_that_are_no_utf8_come_back(tmp_path: Path) -> None:

@@ -123,6 +123,8 @@ def put_all(target: Path, overrides: Sequence[Override]) -> dict[str, str]:
             reason = _put(target, override)
         except OSError as error:
             reason = error.strerror or str(error)
+        except ValueError as error:  # a name that no file can have
+            reason = str(error)
         if reason is not None:
             skipped[override.path] = reason
     return skipped
