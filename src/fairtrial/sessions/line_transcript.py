@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from typing import ClassVar, Generic, Protocol, TypeVar
 
 import msgspec
 
-from fairtrial.model.session import SessionEvent, TranscriptFacts
+from fairtrial.model.session import Result, SessionEvent, TranscriptFacts
 from fairtrial.ports.sessions import Clean
 from fairtrial.sessions.account import Account
 from fairtrial.sessions.amounts import sound
@@ -70,10 +71,28 @@ class LineTranscript(ABC, Generic[S]):
         events = self._read(line)
         if events is None:
             return None
-        events = [sound(event) for event in events]
-        for event in events:
-            self._account.note(event)
-        return events
+        return [self._accounted(event) for event in events]
+
+    def _accounted(self, event: SessionEvent) -> SessionEvent:
+        event = sound(event)
+        if isinstance(event, Result) and event.changes:
+            event = self._first_told(event)
+        self._account.note(event)
+        return event
+
+    def _first_told(self, event: Result) -> Result:
+        """Return a result that tells what a file was only where it was changed for the first time.
+
+        What stood in it later is of the agent's own making.
+        """
+        known = self._account.changed
+        if not any(change.path in known for change in event.changes):
+            return event
+        changes = tuple(
+            replace(change, before=None, created=False) if change.path in known else change
+            for change in event.changes
+        )
+        return replace(event, changes=changes)
 
     def _unread(self, line: bytes) -> list[SessionEvent]:
         if not line.strip(b"\0\r\t "):

@@ -82,6 +82,18 @@ def test_a_chat_is_read_and_a_message_that_is_written_again_is_told_once(tmp_pat
     assert facts.state is SessionState.COMPLETED
 
 
+def test_a_new_file_was_not_there(tmp_path: Path) -> None:
+    shown = {"fileDiff": "@@ -0,0 +1 @@\n+x\n", "filePath": "/a", "isNewFile": True}
+    told = call("c", "write_file", {"file_path": "/a"}, "ok", resultDisplay=shown)
+    again = {**told, "id": "d", "resultDisplay": {**shown, "originalContent": "x"}}
+    path = written(tmp_path, answer("m", "", told, again))
+    results = [event for event in read(READER, path)[0] if isinstance(event, Result)]
+    assert [(r.changes[0].created, r.changes[0].before) for r in results] == [
+        (True, None),
+        (False, None),
+    ]
+
+
 @pytest.mark.parametrize(
     ("fields", "status"),
     [

@@ -93,7 +93,9 @@ def test_a_session_is_read_with_all_that_happened(tmp_path: Path) -> None:
     ]
     assert [result.call_id for result in results] == [call.id for call in calls]
     assert results[1].changes == (FileChange(CALC, ChangeKind.UPDATE, "@@ -1 +1 @@\n-x\n+y\n"),)
-    assert results[2].changes == (FileChange("/n.py", ChangeKind.ADD, "@@ -0,0 +1,1 @@\n+a\n"),)
+    assert results[2].changes == (
+        FileChange("/n.py", ChangeKind.ADD, "@@ -0,0 +1,1 @@\n+a\n", created=True),
+    )
     assert results[0].duration_s == 0.5
     usages = [event for event in events if isinstance(event, Usage)]
     assert [(usage.cost_usd, usage.tokens) for usage in usages] == [
@@ -162,6 +164,18 @@ def test_a_patch_of_several_files(tmp_path: Path) -> None:
         ("/d", "delete", None),
     ]
     assert facts.changed == ("/a", "/b", "/d")
+
+
+def test_what_a_file_was_is_told_once(tmp_path: Path) -> None:
+    opencode = OpenCode()
+    told = {"filediff": {"file": CALC, "patch": DIFF, "before": "x\n"}}
+    edits = [opencode.tool("edit", {"filePath": CALC}, "ok", told) for _ in range(2)]
+    new = {"filePath": "/n.py", "content": "a"}
+    writes = [opencode.tool("write", new, "ok", {"exists": False}) for _ in range(2)]
+    events, _ = read(saved(opencode.answer(*edits, *writes), tmp_path))
+    changes = [event.changes[0] for event in events if isinstance(event, Result)]
+    assert [change.before for change in changes] == ["x\n", None, None, None]
+    assert [change.created for change in changes] == [False, False, True, False]
 
 
 def test_troubles_and_ends(tmp_path: Path) -> None:

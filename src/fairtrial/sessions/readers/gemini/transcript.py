@@ -261,7 +261,9 @@ def _changes(
     before = told.get("originalContent")
     new = bool(told.get("isNewFile")) or (operation is Operation.WRITE and not before)
     kind = ChangeKind.ADD if new else ChangeKind.UPDATE
-    return (FileChange(path, kind, clipped(diff), before if isinstance(before, str) else None),)
+    text = before if isinstance(before, str) and not told.get("isNewFile") else None
+    created = told.get("isNewFile") is True
+    return (FileChange(path, kind, clipped(diff), text, created=created),)
 
 
 def _tokens(told: Mapping[str, Any]) -> Tokens:

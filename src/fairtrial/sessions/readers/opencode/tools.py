@@ -151,10 +151,12 @@ def _changes(state: Mapping[str, Any], operation: Operation) -> Iterator[FileCha
     elif operation is Operation.WRITE and isinstance(path, str):
         text = given.get("content")
         new_file = metadata.get("exists") is not True
+        created = metadata.get("exists") is False
         diff = _body(metadata.get("diff"))
         if not diff and new_file and isinstance(text, str):
             diff = added(text)
-        yield FileChange(path, ChangeKind.ADD if new_file else ChangeKind.UPDATE, clipped(diff))
+        kind = ChangeKind.ADD if new_file else ChangeKind.UPDATE
+        yield FileChange(path, kind, clipped(diff), created=created)
 
 
 def _patched(told: Any) -> FileChange | None:
