@@ -69,9 +69,10 @@ class Places:
             notes.write(f"{kind} {name}\n")
 
     def close(self) -> None:
-        """Remove what is left of this owner's."""
+        """Remove what is left of this owner's; what cannot be, a sweep tells of."""
         if self._lock >= 0:
-            remove_tree(self._root / self._owner)
+            with contextlib.suppress(OSError):
+                remove_tree(self._root / self._owner)
             os.close(self._lock)
             self._lock, self._owner = -1, ""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 from abc import ABC, abstractmethod
@@ -160,7 +161,8 @@ class TrialFiles(ABC):
             self._relay = None
         if place is not None:
             await asyncio.to_thread(self._group.remove)
-            await asyncio.to_thread(remove_tree, place)
+            with contextlib.suppress(OSError):  # what a container made as another user: see `sweep`
+                await asyncio.to_thread(remove_tree, place)
 
     async def __aenter__(self) -> Self:
         await self.open()

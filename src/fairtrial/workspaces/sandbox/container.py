@@ -22,7 +22,23 @@ runner whose port it is.
 
 _NOT_STARTED = {125, 126, 127}
 """The exit statuses by which an engine says that it could not run a container or its program."""
-_PATIENCE_S = 60.0
+_PATIENCE_S = 30.0
+
+
+PIPE, PIPE_INSIDE = "go/pipe", "/run/trial/pipe"
+"""What the program waits for: where it is here, and in the container."""
+
+
+def shows(pid: int, inside: str, outside: str) -> bool:
+    """Tell whether a process sees a file of ours under another name.
+
+    An engine may run on another machine, where its numbers of processes mean others.
+    """
+    try:
+        theirs, ours = os.stat(f"/proc/{pid}/root{inside}"), os.stat(outside)  # noqa: PTH116
+    except OSError:
+        return False
+    return (theirs.st_dev, theirs.st_ino) == (ours.st_dev, ours.st_ino)
 
 
 class Container:
@@ -67,7 +83,12 @@ class Container:
         """Listen inside the container and let its program go on; return what went wrong."""
         pid = self._pid(client)
         if pid is None:
-            return None if client.poll() is not None else "the container did not start in time"
+            if client.poll() is not None:
+                return None
+            return (
+                "its first process was not found on this machine: it has to run here and as this "
+                "user, or fairtrial as root"
+            )
         ours, theirs = socket.socketpair()
         helper = os.fork()  # one process cannot leave a user namespace again
         if helper == 0:
@@ -90,15 +111,15 @@ class Container:
         if status:
             return f"the one port: {said}"
         # Opened both ways, so that it never blocks, and kept open until the program has read it.
-        os.write(os.open("go/pipe", os.O_RDWR | os.O_CLOEXEC), b"\n")
+        os.write(os.open(PIPE, os.O_RDWR | os.O_CLOEXEC), b"\n")
         return None
 
     def _pid(self, client: subprocess.Popen[bytes]) -> int | None:
         give_up = time.monotonic() + _PATIENCE_S
         while client.poll() is None and time.monotonic() < give_up:
-            pid = self._state().get("Pid", 0)
-            if pid:
-                return int(pid)
+            pid = int(self._state().get("Pid", 0))
+            if pid and shows(pid, PIPE_INSIDE, PIPE):
+                return pid
             time.sleep(0.02)
         return None
 
