@@ -1,5 +1,6 @@
 import itertools
 import math
+from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
@@ -168,6 +169,19 @@ def test_default_budget_shows_finalists_every_case() -> None:
     plan = halving_plan(8, default_budget(8, 700))
     assert plan.cases == pytest.approx(700, abs=3)
     assert "held-out" in plan.describe()
+
+
+@given(st.integers(2, 300), st.integers(1, 5_000))
+def test_the_default_budget_is_the_formula_in_exact_fractions(configs: int, cases: int) -> None:
+    left, alive = [], configs
+    while alive > 1:
+        left.append(Fraction(1, alive))
+        alive = -(-alive // 2)
+    exact = cases * len(left) / sum(left)
+    assert default_budget(configs, cases) == math.floor(exact)
+    if default_budget(configs, cases) >= configs * len(left):
+        plan = halving_plan(configs, default_budget(configs, cases))
+        assert cases - len(left) <= plan.cases <= cases
 
 
 def test_survivors_are_the_better_half_and_ties_go_to_the_earlier() -> None:

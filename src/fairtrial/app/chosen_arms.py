@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import NamedTuple
 
 from fairtrial.app.baselines import baseline_of
@@ -66,7 +67,7 @@ def experiment_and_arm(bench: Bench, ref: str) -> tuple[ExperimentState, str | N
         raise UsageError(
             f"{experiment.name} has no arm {named or '(empty)'}",
             why=f"its arms: {', '.join(experiment.arms)}",
-            fix=f"say which: {experiment.name}:{experiment.arms[-1]}",
+            fix="say which: " + shlex.quote(f"{experiment.name}:{experiment.arms[-1]}"),
         )
     return state, named
 
@@ -97,7 +98,7 @@ def find_arm(bench: Bench, ref: str) -> ChosenArm:
         raise UsageError(
             f"{experiment.name} has several arms",
             why=f"its arms: {', '.join(experiment.arms)}",
-            fix=f"say which: {experiment.name}:{experiment.arms[-1]}",
+            fix="say which: " + shlex.quote(f"{experiment.name}:{experiment.arms[-1]}"),
         )
     return ChosenArm(state, experiment.arms[0] if named is None else named)
 

@@ -21,7 +21,9 @@ def tried_in(bench: Bench, report: ComparisonReport, experiment: Experiment) -> 
     found = report.comparison
     many = bench.store.experiments.n_tried(experiment.dataset)
     size = (found.coverage.paired, found.b.trials)
-    rate = found.delta.b
+    rates = [rate for rate in (found.delta.b, found.delta.a) if rate is not None]
+    # An arm that passes all shows no spread; the other one may.
+    rate = next((rate for rate in rates if 0.0 < rate < 1.0), rates[0] if rates else None)
     return tried(experiment.dataset, many, floor=report.floor, size=size, rate=rate)
 
 
