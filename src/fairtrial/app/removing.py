@@ -7,6 +7,7 @@ from datetime import datetime
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.captured import bring_snapshots
+from fairtrial.app.journals import forget_journals
 from fairtrial.model.snapshot import Snapshot
 
 _EVERY = 2**31
@@ -22,12 +23,15 @@ def remove_sessions(bench: Bench, session_ids: Sequence[str]) -> int:
         return 0
     store = bench.store
     bring_snapshots(bench)
+    found = store.sessions.many(session_ids)
+    files = [path for one in found for path in one.session.files]
     taken = [
         snapshot
-        for found in store.sessions.many(session_ids)
-        for snapshot in store.snapshots.of_session(found.session.agent, found.session.native_id)
+        for one in found
+        for snapshot in store.snapshots.of_session(one.session.agent, one.session.native_id)
     ]
-    return store.sessions.remove(session_ids) + _remove(bench, taken)
+    freed = store.sessions.remove(session_ids) + _remove(bench, taken)
+    return freed + forget_journals(bench, files)
 
 
 def remove_snapshots(bench: Bench, cutoff: datetime) -> int:

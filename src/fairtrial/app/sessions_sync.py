@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.captured import bring_snapshots, take_asked_for
+from fairtrial.app.journals import journal_folder, remove_read
 from fairtrial.app.reports.session_sync import SyncReport
 from fairtrial.app.requests.sessions_sync import Request
 from fairtrial.model.errors import NotFoundError
@@ -30,6 +31,8 @@ def sessions_sync(bench: Bench, request: Request) -> SyncReport:
     everything = not request.path and request.agent is None
     asked = take_asked_for(bench) if everything else []
     report = read_transcripts(bench, request)
+    if any(journal_folder(bench).glob("*.jsonl")):
+        remove_read(bench)
     if not report.troubles:
         for file in asked:
             file.unlink(missing_ok=True)
@@ -85,7 +88,7 @@ def _found(
 ) -> tuple[list[str], list[NewFile]]:
     if not request.path:
         home = Path(bench.environ.get("HOME") or Path.home())
-        places = places_of(known, bench.environ, home)
+        places = places_of(known, {**bench.environ, "FAIRTRIAL_HOME": str(bench.home)}, home)
         files = list(found_files(known, places))
         return [str(place.folder) for place in places], files
     from fairtrial.sessions.recognising import recognised  # noqa: PLC0415  # rarely asked for

@@ -14,6 +14,7 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.receiving import Receiver
 from fairtrial.http import problems
 from fairtrial.http.guard import Gate, Guard, Tally
+from fairtrial.http.routes.events import event_routes
 from fairtrial.http.routes.health import health_routes
 from fairtrial.http.routes.otlp import otlp_routes
 from fairtrial.http.routes.readings import reading_routes
@@ -72,6 +73,7 @@ def create_app(bench: Bench, around: Surroundings) -> FastAPI:
     )
     app.include_router(health_routes())
     app.include_router(reading_routes(bench))
+    app.include_router(event_routes(bench))
     if around.receiver is not None:
         app.include_router(otlp_routes(around.receiver))
     problems.install(app, bench)

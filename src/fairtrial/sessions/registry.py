@@ -18,6 +18,7 @@ READERS: Final[Mapping[str, str]] = {
     "gemini": "fairtrial.sessions.readers.gemini.reader:GeminiReader",
     "pi": "fairtrial.sessions.readers.pi.reader:PiReader",
     "atif": "fairtrial.sessions.readers.atif.reader:AtifReader",
+    "recorded": "fairtrial.sessions.readers.recorded.reader:RecordedReader",
 }
 """The reader of each agent; a module is loaded on first use."""
 

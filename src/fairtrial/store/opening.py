@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from fairtrial.ports.snapshots import SnapshotStore
     from fairtrial.ports.spans import SpanStore
     from fairtrial.ports.suites import SuiteStore
+    from fairtrial.store.changing import ChangeWatch
 
 BLOB_FOLDER = "blobs"
 # Apart from the blobs of datasets and trials: what no record names is swept here.
@@ -123,6 +124,16 @@ class Store:
         from fairtrial.store.spans import SqlSpanStore  # noqa: PLC0415  # only the server needs them
 
         return SqlSpanStore(self._database)
+
+    def watch(self) -> ChangeWatch:
+        """Return what sees that anything was written.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        from fairtrial.store.changing import ChangeWatch  # noqa: PLC0415  # only the server watches
+
+        return ChangeWatch(self._database.path)
 
     def close(self) -> None:
         """Close every connection; a transaction in another thread must have ended."""

@@ -1,0 +1,1 @@
+"""Sessions that programs record with `fairtrial.record_session`."""
