@@ -232,3 +232,19 @@ def test_without_a_recorded_status_nothing_is_called_clean(tmp_path: Path) -> No
         "b.py": b"dirty\n",
     }
     assert [one.path for one in state.unknown] == [""]
+
+
+def test_what_a_status_cannot_tell_is_said(tmp_path: Path) -> None:
+    repo = repo_in(tmp_path / "shop")
+    repo.write("run.sh", "true\n")
+    repo.commit("one")
+    (repo.root / "run.sh").chmod(0o755)
+    repo.git("config", "status.showUntrackedFiles", "no")
+    repo.write("new.py", "n\n")
+    claude = claude_in(repo.root, LATER - timedelta(days=9))
+    began(claude, repo)
+    edited(claude, repo.root / "run.sh", "true\n", "false\n")
+    unknown = {one.path: one.reason for one in told(claude, tmp_path).state().unknown}
+    assert unknown.keys() == {"", "run.sh"}
+    assert "its mode or line ends differed" in unknown["run.sh"]
+    assert "git is set not to list" in unknown[""]

@@ -98,6 +98,9 @@ class Deciding:
     def _present(self, path: str, sighting: Sighting) -> None:
         facts, base = self._facts, self._facts.base(path)
         if self._is_base(base, sighting):
+            if path in facts.listed:
+                reason = "git listed it as changed, but its text is that of the commit"
+                self.found.doubt(path, f"{reason}: its mode or line ends differed", sighting.event)
             return
         why = self._explained(path, sighting)
         if base is not None and facts.is_clean(path) and not is_pointer(base):

@@ -259,6 +259,8 @@ class _Rebuilding:
             findings.doubt("", reason)
         elif not self._status.is_whole:
             findings.doubt("", "git listed more changed files than the transcript tells")
+        elif self._git.line("config", "status.showUntrackedFiles") == "no":
+            findings.doubt("", "git is set not to list the files that it does not know")
         for path, entry in self._tree.items():
             if entry.is_submodule:
                 findings.doubt(
