@@ -61,7 +61,8 @@ class Rule:
     Attributes:
         name: What stands in its place: `[redacted:NAME]`.
         anchors: Bytes of which one is in every such secret; a body without them is not searched.
-        pattern: The secret; what its group `kept` matches stays.
+        pattern: The secret; what stands before the end of its group `kept` stays. One that begins
+            with plain letters, outside of groups, is looked for several times as fast.
     """
 
     name: str
@@ -128,7 +129,7 @@ RULES = (
     _rule(
         "slack-webhook",
         [b"hooks.slack.com/"],
-        rb"(?P<kept>hooks\.slack\.com/[a-z]{1,20}/)[\w/]{20,}",
+        rb"hooks\.slack\.com/(?P<kept>[a-z]{1,20}/)[\w/]{20,}",
     ),
     _rule("sendgrid-key", [b"SG."], _key(rb"SG\.", rb"[A-Za-z0-9_\-]{16,}\.[A-Za-z0-9_\-]{32,}")),
     _rule("google-secret", [b"GOCSPX-"], _key(b"GOCSPX-", rb"[A-Za-z0-9_\-]{20,}")),
@@ -147,13 +148,17 @@ RULES = (
         "connection-password",
         [b"://"],
         # `scheme://user:password@host`; what is a reference, such as `$PASSWORD`, stays.
-        rb"(?P<kept>://[^\s:/@\"'\\<>]{0,64}:)[^\s:/@\"'\\<>${}*\[\]]{3,256}(?=@[A-Za-z0-9\[])",
+        rb"://(?P<kept>[^\s:/@\"'\\<>]{0,64}:)[^\s:/@\"'\\<>${}*\[\]]{3,256}(?=@[A-Za-z0-9\[])",
     ),
-    _rule(
-        "authorization",
-        [b"uthorization", b"UTHORIZATION"],
-        rb"(?P<kept>(?i:uthorization)[\\\"' :=]{1,8}(?i:bearer|basic|token) {1,4})"
-        rb"(?=[A-Za-z._~+/=\-]{0,100}[0-9])[A-Za-z0-9._~+/=\-]{8,}",
+    *(
+        # The letters that stand for themselves come first here too.
+        _rule(
+            "authorization",
+            [start + sign for sign in (b":", b"=", b"\\", b'"', b"'")],
+            start + rb"(?P<kept>[\\\"' :=]{1,8}(?i:bearer|basic|token) {1,4})"
+            rb"(?=[A-Za-z._~+/=\-]{0,100}[0-9])[A-Za-z0-9._~+/=\-]{8,}",
+        )
+        for start in (b"uthorization", b"UTHORIZATION")
     ),
     _rule(
         "private-key",
