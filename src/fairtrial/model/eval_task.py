@@ -11,7 +11,6 @@ from typing import Final
 
 from fairtrial.model.json import Json, content_hash
 
-
 EVAL_TASK: Final = "eval_task"
 """The key of a case's metadata that holds the digest of its eval task."""
 

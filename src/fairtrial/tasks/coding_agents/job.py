@@ -73,7 +73,7 @@ class CodingAgent(Protocol):
         name: What sessions call it.
         transcripts: Folder of its transcripts, relative to its home; None when it writes none.
         visible: Folders that it needs to see at level `bwrap`, beside those of `PATH`.
-        config: Its configuration folder, relative to its home, which has to be there; None for none.
+        config: The folder below its home that has to be there for its settings; None for none.
     """
 
     name: str
