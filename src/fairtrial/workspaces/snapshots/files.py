@@ -172,7 +172,7 @@ class GitSnapshotFiles:
         for name in [key] if key is not None else self._keys():
             store = ObjectStore(self._home, name)
             try:
-                with self._git() as git, store.held(_LONG_S):
+                with self._git() as git, store.held(_LONG_S), store.completing(_LONG_S):
                     store.complete(git)
                 with self._git() as git, store.held(0.0, alone=True):
                     store.tidy(git)

@@ -83,19 +83,18 @@ class ObjectStore:
             GitError: another process held it for all that time.
             OSError: it cannot be locked.
         """
-        self._lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        how = (fcntl.LOCK_EX if alone else fcntl.LOCK_SH) | fcntl.LOCK_NB
-        end = monotonic() + left_s
-        with self._lock.open("ab") as file:
-            while True:
-                try:
-                    fcntl.flock(file, how)
-                    break
-                except BlockingIOError:
-                    if monotonic() >= end:
-                        busy = f"another process holds {self.folder}"
-                        raise GitError(busy) from None
-                    sleep(_POLL_S)
+        how = fcntl.LOCK_EX if alone else fcntl.LOCK_SH
+        with _locked(self._lock, how, left_s):
+            yield
+
+    @contextmanager
+    def completing(self, left_s: float) -> Iterator[None]:
+        """Be the only one that packs what is borrowed; snapshots may be taken meanwhile.
+
+        Raises:
+            As `held`.
+        """
+        with _locked(self._lock.with_suffix(".completing"), fcntl.LOCK_EX, left_s):
             yield
 
     def keep(self, snapshot_id: str, commit: str, borrowed: Path) -> None:
@@ -202,6 +201,22 @@ class ObjectStore:
 
     def _commits(self, names: Iterable[str]) -> list[str]:
         return [(self._references / name).read_text().strip() for name in names]
+
+
+@contextmanager
+def _locked(path: Path, how: int, left_s: float) -> Iterator[None]:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    end = monotonic() + left_s
+    with path.open("ab") as file:
+        while True:
+            try:
+                fcntl.flock(file, how | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if monotonic() >= end:
+                    raise GitError(f"another process holds {path}") from None
+                sleep(_POLL_S)
+        yield
 
 
 def _size(folder: Path) -> int:

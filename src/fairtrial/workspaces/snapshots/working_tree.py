@@ -15,6 +15,8 @@ from fairtrial.workspaces.snapshots.private_folder import user_file
 from fairtrial.workspaces.snapshots.repository import Repository
 
 _ATTRIBUTES: Final = ("text", "eol", "crlf", "filter", "ident", "working-tree-encoding")
+_BY_SIZE: Final = ("text", "eol", "crlf", "ident")
+"""Attributes whose conversions change the size of a file whenever they change it at all."""
 _OFF: Final = frozenset({"unspecified", "unset"})
 _POINTER_BYTES: Final = 1024
 """The size that a pointer of git LFS stays below."""
@@ -56,6 +58,7 @@ class Work:
 @dataclass
 class _Listing:
     tracked: list[bytes] = field(default_factory=list)
+    blobs: dict[bytes, bytes] = field(default_factory=dict)
     changed: set[bytes] = field(default_factory=set)
     untracked: list[bytes] = field(default_factory=list)
     absent: list[bytes] = field(default_factory=list)
@@ -111,7 +114,7 @@ def _list(git: Git, repository: Repository, variables: Mapping[str, str]) -> _Li
             listing.untracked.append(rest)
             continue
         facts, _, path = rest.partition(b"\t")
-        mode, _, stage = facts.split(b" ")
+        mode, blob, stage = facts.split(b" ")
         if stage != b"0":
             listing.conflicts = True
             listing.changed.add(path)
@@ -124,6 +127,7 @@ def _list(git: Git, repository: Repository, variables: Mapping[str, str]) -> _Li
             (listing.absent if sparse else listing.tracked).append(path)
         elif tag == b"H":
             listing.tracked.append(path)
+            listing.blobs[path] = blob
         else:
             listing.changed.add(path)
     return listing
@@ -145,23 +149,57 @@ def _converted(
         or (Path(variables["GIT_DIR"]) / "info" / "attributes").exists()
         or Path("/etc/gitattributes").exists()
     )
+    unchanged = [path for path in listing.tracked if path not in listing.changed]
+    by_size: list[bytes] = []
+    always: list[bytes] = []
+    lfs: list[bytes] = []
     if not anywhere:
-        tracked = [path for path in listing.tracked if path not in listing.changed]
-        return (tracked if by_default else []), []
-    asked = sorted({*listing.tracked, *listing.changed})
+        by_size = unchanged if by_default else []
+    else:
+        answer = git.run(
+            ["check-attr", "-z", "--stdin", *_ATTRIBUTES],
+            cwd=repository.root,
+            env=variables,
+            stdin=b"".join(path + b"\0" for path in sorted({*listing.tracked, *listing.changed})),
+        )
+        for path, values in _attributes(answer.out):
+            if values["filter"] == "lfs":
+                lfs.append(path)
+            elif path in listing.changed:
+                continue
+            elif any(values[name] not in _OFF for name in _ATTRIBUTES if name not in _BY_SIZE):
+                always.append(path)
+            elif _may_convert(values, by_default=by_default):
+                by_size.append(path)
+    return [*always, *_of_another_size(git, repository, variables, listing, by_size)], lfs
+
+
+def _of_another_size(
+    git: Git,
+    repository: Repository,
+    variables: Mapping[str, str],
+    listing: _Listing,
+    paths: list[bytes],
+) -> list[bytes]:
+    """Return the files whose size on the disk is not that of their content in the repository.
+
+    Most files are stored as they are, and reading all of a large repository would take too long.
+    """
+    if not paths:
+        return []
     answer = git.run(
-        ["check-attr", "-z", "--stdin", *_ATTRIBUTES],
+        ["cat-file", "--batch-check=%(objectsize)", "--buffer"],
         cwd=repository.root,
         env=variables,
-        stdin=b"".join(path + b"\0" for path in asked),
+        stdin=b"".join(listing.blobs.get(path, b"-") + b"\n" for path in paths),
     )
-    converted, lfs = [], []
-    for path, values in _attributes(answer.out):
-        if values["filter"] == "lfs":
-            lfs.append(path)
-        elif path not in listing.changed and _converts(values, by_default=by_default):
-            converted.append(path)
-    return converted, lfs
+    root = os.fsencode(repository.root)
+    sizes = answer.out.split(b"\n")[:-1]
+    return [
+        path
+        for path, size in zip(paths, sizes, strict=True)
+        if (found := _status(root, path)) is not None and size != b"%d" % found.st_size
+    ]
 
 
 def _attributes(out: bytes) -> Iterator[tuple[bytes, dict[str, str]]]:
@@ -173,8 +211,8 @@ def _attributes(out: bytes) -> Iterator[tuple[bytes, dict[str, str]]]:
         yield group[0], dict(zip(names, [os.fsdecode(v) for v in group[2::3]], strict=True))
 
 
-def _converts(values: Mapping[str, str], *, by_default: bool) -> bool:
-    if any(values[name] not in _OFF for name in _ATTRIBUTES):
+def _may_convert(values: Mapping[str, str], *, by_default: bool) -> bool:
+    if any(values[name] not in _OFF for name in _BY_SIZE):
         return True
     return by_default and values["text"] != "unset"
 
