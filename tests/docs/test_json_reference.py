@@ -325,6 +325,28 @@ def answers(command: str) -> Sequence[Any]:
     return [json.loads(out.getvalue())]
 
 
+JSON = "application/json"
+TOLD = {"session.id": "told", "event.name": "claude_code.user_prompt", "prompt": "Hello"}
+RECORD = {
+    "resourceLogs": [
+        {
+            "scopeLogs": [
+                {
+                    "logRecords": [
+                        {
+                            "attributes": [
+                                {"key": key, "value": {"stringValue": value}}
+                                for key, value in TOLD.items()
+                            ]
+                        }
+                    ]
+                }
+            ]
+        }
+    ]
+}
+
+
 class Asked(io.StringIO):
     """What a server prints; each address that it tells is asked something, then it is stopped."""
 
@@ -337,6 +359,8 @@ class Asked(io.StringIO):
         connection = http.client.HTTPConnection(url.removeprefix("http://"))
         with contextlib.closing(connection):
             connection.request("GET", "/v2/health", headers={"Host": "elsewhere.example"})
+            connection.getresponse().read()
+            connection.request("POST", "/v1/logs", json.dumps(RECORD), {"Content-Type": JSON})
             connection.getresponse().read()
         os.kill(os.getpid(), signal.SIGINT)
 

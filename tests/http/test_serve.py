@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from contextlib import closing
 from pathlib import Path
 
@@ -35,6 +36,22 @@ def test_its_events_are_objects(folder: Path) -> None:
     started.send_signal(signal.SIGTERM)
     out, _ = started.communicate(timeout=60)
     assert json.loads(out)["schema"] == "fairtrial.serve/1"
+
+
+def test_it_opens_a_browser(folder: Path) -> None:
+    browser = folder / "browser"
+    browser.write_text('#!/bin/sh\necho "$1" > opened.part && mv opened.part opened\n')
+    browser.chmod(0o755)
+    environment = {"BROWSER": f"{browser} %s"}
+    started = process("serve", "--port", "0", "--open", cwd=folder, env=environment)
+    assert started.stdout is not None
+    url = started.stdout.readline().split()[-1]
+    deadline = time.monotonic() + 30
+    while not (folder / "opened").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    started.send_signal(signal.SIGINT)
+    started.communicate(timeout=60)
+    assert (folder / "opened").read_text() == f"{url}\n"
 
 
 def test_a_port_that_is_taken_is_told(folder: Path, capfd: object) -> None:

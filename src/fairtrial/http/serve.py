@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 import webbrowser
 from collections.abc import Callable
 from contextlib import closing
@@ -46,8 +47,8 @@ def serve(bench: Bench, request: Request) -> ServeReport:
 
         def started() -> None:
             bench.publish(ServerStarted(url, exposed))
-            if request.open:
-                webbrowser.open(url)
+            if request.open:  # some browsers are waited for
+                threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
         receiver.start()
         try:
