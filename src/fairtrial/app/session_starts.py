@@ -25,7 +25,6 @@ def start_of(
         repo: A clone in place of the session's own repository.
 
     Raises:
-        NotFoundError: there is no git.
         StoreError: the store cannot be read.
     """
     snapshots = bench.store.snapshots.of_session(session.agent, session.native_id)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -22,6 +23,7 @@ from tests.sessions.start_state.rebuilt import (
     wrote,
 )
 from tests.sessions.start_state.repo import ENVIRON, Repo, repo_in
+from tests.sessions.transcripts import Claude
 
 from fairtrial.model.errors import StoreError, UsageError
 from fairtrial.model.session import Session
@@ -257,6 +259,17 @@ def test_line_ends_are_those_of_a_checkout(tmp_path: Path) -> None:
     assert written(state, tmp_path / "out")[0] == repo.tree()
 
 
+def test_without_git_it_cannot_be_rebuilt_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo, commit = shop(tmp_path)
+    codex = codex_in(repo.root, commit)
+    codex.prompt("Go.")
+    monkeypatch.setitem(ENVIRON, "PATH", "/nonexistent")
+    state = told(codex, tmp_path).state()
+    assert (state.grade, state.reasons) == (None, ("there is no git",))
+
+
 def test_variables_of_the_caller_do_not_lead_git_elsewhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -315,6 +328,13 @@ _NASTY = (
 )
 
 
+_TOUCHES: tuple[Callable[[Claude, str], None], ...] = (
+    lambda claude, path: edited(claude, path, "text\n", "new\n"),
+    lambda claude, path: saw(claude, path, "text\n"),
+    lambda claude, path: wrote(claude, path, None, "new\n"),
+)
+
+
 def test_no_path_in_a_transcript_breaks_it_or_leads_out(tmp_path: Path) -> None:
     repo, _ = shop(tmp_path)
     outside = tmp_path / "outside"
@@ -322,13 +342,12 @@ def test_no_path_in_a_transcript_breaks_it_or_leads_out(tmp_path: Path) -> None:
     (repo.root / "link").symlink_to(outside)
     (repo.root / "loop").symlink_to("loop")
     repo.commit("two")
-    for seed, kind in enumerate((edited, saw, wrote)):
+    for seed, kind in enumerate(_TOUCHES):
         claude = claude_in(repo.root, EARLIER)
         began(claude, repo, status="\n".join(f"?? {path}" for path in _NASTY))
         for path in _NASTY:
-            arguments = ("text\n",) if kind is saw else ("text\n", "new\n")
-            kind(claude, path, *arguments)
-            kind(claude, f"{repo.root}/{path}", *arguments)
+            kind(claude, path)
+            kind(claude, f"{repo.root}/{path}")
             claude.ran(f"c{len(claude.records)}", f"rm -f '{path}' > '{path}'", "")
         state = told(claude, tmp_path / str(seed)).state()
         assert state.base is not None

@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final, TypeVar
 
+from fairtrial.model.errors import NotFoundError
 from fairtrial.model.session import Call, RepoStatus, Session, SessionEvent
 from fairtrial.model.snapshot import Moment, Snapshot
 from fairtrial.model.start_state import Base, BaseSource, Grade, Override, StartState, Unknown
@@ -57,9 +58,6 @@ def start_state(session: Session, events: Sequence[SessionEvent], means: Means) 
         session: The session.
         events: All its events, in order, with their whole texts.
         means: What is needed beside.
-
-    Raises:
-        NotFoundError: there is no git.
     """
     snapshot = _first_snapshot(means.snapshots, events)
     if snapshot is not None:
@@ -78,7 +76,11 @@ def start_state(session: Session, events: Sequence[SessionEvent], means: Means) 
             unknown=unknown,
             snapshot_id=snapshot.id,
         )
-    kept = agent_tree(session, means.environ)
+    try:
+        kept = agent_tree(session, means.environ)
+        place = place_of(session, means.repo, means.environ)
+    except NotFoundError as error:  # there is no git
+        return StartState(None, (error.what,))
     if kept is not None:
         return StartState(
             Grade.EXACT,
@@ -86,7 +88,6 @@ def start_state(session: Session, events: Sequence[SessionEvent], means: Means) 
             repo=str(kept.folder),
             base=Base(BaseSource.AGENT_TREE, session.start_tree),
         )
-    place = place_of(session, means.repo, means.environ)
     if isinstance(place, NoPlace):
         return StartState(None, (place.reason,))
     began, jumped = _began(events)
