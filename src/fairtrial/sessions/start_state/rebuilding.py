@@ -76,20 +76,9 @@ def start_state(session: Session, events: Sequence[SessionEvent], means: Means) 
             unknown=unknown,
             snapshot_id=snapshot.id,
         )
-    try:
-        kept = agent_tree(session, means.environ)
-        place = place_of(session, means.repo, means.environ)
-    except NotFoundError as error:  # there is no git
-        return StartState(None, (error.what,))
-    if kept is not None:
-        return StartState(
-            Grade.EXACT,
-            ("the agent kept all files as they were before its first step",),
-            repo=str(kept.folder),
-            base=Base(BaseSource.AGENT_TREE, session.start_tree),
-        )
-    if isinstance(place, NoPlace):
-        return StartState(None, (place.reason,))
+    place = _kept_or_place(session, means)
+    if isinstance(place, StartState):
+        return place
     began, jumped = _began(events)
     text = next((event.text for event in events if isinstance(event, RepoStatus)), None)
     status = None if text is None else status_of(text)
@@ -106,6 +95,23 @@ def start_state(session: Session, events: Sequence[SessionEvent], means: Means) 
         return rebuilding.state(events, means, reasons)
     except GitError as error:
         return StartState(None, (f"git cannot read {base.commit}: {error}",), repo=repo, base=base)
+
+
+def _kept_or_place(session: Session, means: Means) -> StartState | Place:
+    """Return what the agent kept itself, or else where to look, or why there is nothing to see."""
+    try:
+        kept = agent_tree(session, means.environ)
+        place = place_of(session, means.repo, means.environ)
+    except NotFoundError as error:  # there is no git
+        return StartState(None, (error.what,))
+    if kept is not None:
+        return StartState(
+            Grade.EXACT,
+            ("the agent kept all files as they were before its first step",),
+            repo=str(kept.folder),
+            base=Base(BaseSource.AGENT_TREE, session.start_tree),
+        )
+    return StartState(None, (place.reason,)) if isinstance(place, NoPlace) else place
 
 
 def _first_snapshot(
