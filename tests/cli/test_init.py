@@ -298,6 +298,16 @@ def test_the_settings_of_a_repository(fairtrial: Command, claude: Path, folder: 
     assert not settings.exists()
 
 
+def test_keys_in_settings_are_not_shown(fairtrial: Command, claude: Path) -> None:
+    key = "sk-ant-" + "api03-" + "a1B2c3D4e5F6g7H8" * 5
+    claude.write_text(json.dumps({"env": {"ANTHROPIC_API_KEY": key}}, indent=2))
+    for words in (["--dry-run"], ["--dry-run", "--json"], ["--yes"]):
+        done = fairtrial("init", *words)
+        assert done.code == 0
+        assert key not in done.out + done.err
+    assert key in claude.read_text()
+
+
 def test_doctor_tells_of_hooks(fairtrial: Command, claude: Path) -> None:
     def check() -> dict[str, object]:
         checks = fairtrial("doctor", "--json").json["checks"]

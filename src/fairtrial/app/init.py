@@ -15,6 +15,8 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.reports.init import Action, InitReport, SettingsChange
 from fairtrial.app.requests.init import Request
 from fairtrial.model.errors import NotFoundError, RefusedError, StoreError, UsageError
+from fairtrial.redaction.own_rules import SESSION_RULES
+from fairtrial.redaction.secrets import Redactor
 from fairtrial.sessions.capture.payload import CLAUDE_CODE
 from fairtrial.sessions.capture.settings_files import (
     AGENTS,
@@ -173,7 +175,8 @@ def _diff(edit: Edit) -> str:
         "/dev/null" if new is None else str(edit.file.path),
         lineterm="",
     )
-    return "\n".join(lines)
+    # Settings hold keys, too, and a diff is read by more than the user: logs, other agents.
+    return Redactor(SESSION_RULES).body("\n".join(lines).encode()).decode(errors="replace")
 
 
 class _Records:
