@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
+import marshal
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -322,11 +322,11 @@ class TrialFiles(ABC):
         """Let a small program run an order in the place of a call; return what it noted."""
         file = self.place / f"order-{number}"
         noted = self.place / f"order-{number}.status"
-        file.write_text(json.dumps(order), encoding="utf-8")  # the place is nobody else's to read
+        file.write_bytes(marshal.dumps(dict(order)))  # the place is nobody else's to read
         inner = replace(call, argv=small_program(module, file.name), env=_ASIDE, cwd=self.place)
         try:
             result = await self._means.programs.run(inner)
-            notes: dict[str, Any] = json.loads(_text(noted) or "{}")
+            notes: dict[str, Any] = _notes(noted)
         finally:
             file.unlink(missing_ok=True)
             noted.unlink(missing_ok=True)
@@ -357,11 +357,13 @@ def _cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _text(file: Path) -> str:
+def _notes(file: Path) -> dict[str, Any]:
+    """Return what a small program has written; nothing when it was killed before."""
     try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return ""
+        notes: dict[str, Any] = marshal.loads(file.read_bytes())  # noqa: S302  # our own program
+    except (OSError, EOFError, ValueError, TypeError):
+        return {}
+    return notes
 
 
 def _said(done: ProcessResult) -> str:

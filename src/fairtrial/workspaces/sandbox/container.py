@@ -149,10 +149,7 @@ def main(file: str) -> None:
 
     The current folder is the workspace's own.
     """
-    with open(file, encoding="utf-8", errors="surrogateescape") as source:  # noqa: PTH123  # slow
-        order: Order = json.load(source)
-    os.unlink(file)  # noqa: PTH108  # it holds the program's environment
+    order = kernel.order_in(file)
     code, about = Container(order).run()
-    with open(f"{file}.status", "w", encoding="utf-8") as target:  # noqa: PTH123  # slow to import
-        json.dump(about, target)
+    kernel.note(file, about)
     kernel.end_like(code)

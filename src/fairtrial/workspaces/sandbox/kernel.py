@@ -5,17 +5,22 @@ This module is loaded by the small programs of this package; keep its imports fe
 
 from __future__ import annotations
 
-import array
 import ctypes
 import fcntl
+import marshal
 import os
 import signal
 import socket
 import struct
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # slow to import
+    from typing import Any
+
 NEWNS, NEWUSER, NEWNET = 0x00020000, 0x10000000, 0x40000000
 MS_REC, MS_PRIVATE = 0x4000, 0x40000
 _SIOCGIFFLAGS, _SIOCSIFFLAGS, _IFF_UP = 0x8913, 0x8914, 0x1
+_FD = struct.Struct("i")
 _IFREQ = struct.Struct("16sH14x")
 _EINVAL = 22
 BACKLOG = 512
@@ -136,10 +141,23 @@ def listen(port: int) -> socket.socket:
 
 def hand_over(control: socket.socket, run: int, listener: socket.socket) -> None:
     """Give a listening socket to the runner, with the number of the run it is for."""
-    rights = [
-        (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [listener.fileno()]).tobytes())
-    ]
+    rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, _FD.pack(listener.fileno()))]
     control.sendmsg([b"%d" % run], rights)
+
+
+def order_in(file: str) -> dict[str, Any]:
+    """Take the order out of a file, which may hold secrets and is gone afterwards."""
+    # Not JSON: its module and what that imports take longer than all that is done here.
+    with open(file, "rb") as source:  # noqa: PTH123  # pathlib is slow to import
+        order: dict[str, Any] = marshal.load(source)  # noqa: S302  # the runner wrote it
+    os.unlink(file)  # noqa: PTH108
+    return order
+
+
+def note(file: str, notes: dict[str, Any]) -> None:
+    """Write down what the runner is to know beside an order's result."""
+    with open(f"{file}.status", "wb") as target:  # noqa: PTH123  # pathlib is slow to import
+        marshal.dump(notes, target)
 
 
 def join(groups: list[str]) -> None:

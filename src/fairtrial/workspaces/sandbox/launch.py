@@ -6,23 +6,17 @@ sandbox from one of the program.
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import socket
-from typing import Any
 
 from . import kernel
 
-Order = dict[str, Any]
-"""What to run. Fields:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # `typing` is slow to import
+    from typing import Any
 
-`program`: the path of bwrap; `bwrap`: its options; `argv`: the program; `cgroups`: folders to
-join; `lower`: folders of the overlay, none for no overlay; `port`: the one port or None; `run`: a
-number that tells the runner whose port it is; `processes`: how many may be in the user namespace,
-None for no limit.
-"""
-
+    Order = dict[str, Any]
 
 CONTROL_GROUP, OVERLAY = "the control group", "the overlay"
 """Steps that a workspace can do without."""
@@ -70,7 +64,10 @@ class Sandbox:
 
     def _learn_group(self, info: bytes) -> None:
         if b"}" in info:
-            self._group = int(json.loads(info)["child-pid"])
+            # {"child-pid": 123, …}
+            self._group = int(
+                info.partition(b"child-pid")[2].split(b":")[1].split(b",")[0].strip(b" \n}")
+            )
         if self._asked_to_end:
             self._end(0, None)
 
@@ -117,15 +114,15 @@ def prepare(order: Order) -> tuple[str, str] | None:
 def main(file: str) -> None:
     """Run the program of the order in a file, and end as it ended.
 
-    The current folder is the workspace's own.
+    The current folder is the workspace's own. The order's fields are `program`, the path of bwrap;
+    `bwrap`, its options; `argv`, the program; `cgroups`, folders to join; `lower`, folders of the
+    overlay, none for no overlay; `port`, the one port or None; `run`, a number that tells the
+    runner whose port it is; `processes`, how many may be in the user namespace, None for no limit.
     """
-    with open(file, encoding="utf-8", errors="surrogateescape") as source:  # noqa: PTH123  # slow
-        order: Order = json.load(source)
-    os.unlink(file)  # noqa: PTH108  # it holds the program's environment
+    order = kernel.order_in(file)
     problem = prepare(order)
     code, started = 1, False
     if problem is None:
         code, started = Sandbox(order).run()
-    with open(f"{file}.status", "w", encoding="utf-8") as target:  # noqa: PTH123  # slow to import
-        json.dump({"problem": problem, "started": started}, target)
+    kernel.note(file, {"problem": problem, "started": started})
     kernel.end_like(code)
