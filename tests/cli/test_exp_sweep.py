@@ -107,6 +107,25 @@ class TestTheWholeSweep:
         design = fairtrial("exp", "show", told["id"], "--json").json["design"]
         assert design["facts"]["rounds"] == told["race"]["rounds"]
 
+    def test_nothing_is_compared_on_the_cases_that_chose_the_winner(
+        self, sweep: Command, fairtrial: Command
+    ) -> None:
+        race = sweep(*CONFIGURATIONS, "--json").json["id"]
+        arms = (f"{race}:base", f"{race}:best")
+        done = fairtrial("exp", "compare", *arms)
+        assert "No verdict on best against base: a race chose who stays" in done.out
+        assert "compare on cases that nobody raced on" in done.out
+        gated = fairtrial("exp", "compare", *arms, "--gate", "--json")
+        assert gated.code != ExitCode.OK
+        assert any("a race" in why for why in gated.json["decision"]["reasons"])
+        listed = fairtrial("exp", "list", "--json").json["experiments"]
+        flips = {one["name"]: one["vs_baseline"] for one in listed}
+        assert "which chose who stays" in flips["bugs"]["reason"]
+        assert flips["bugs held-out"]["reason"] is None
+        assert "vs baseline –  base ran in a race" in fairtrial("exp", "show", race).out
+        left_out = fairtrial("exp", "plateau", *arms, "--json").json["rounds"][1]["left_out"]
+        assert "ran in a race" in left_out
+
     def test_a_budget_shortens_the_race(self, sweep: Command) -> None:
         told = sweep(*CONFIGURATIONS, "--budget", "48", "--json").json
         assert [one["cases"] for one in told["race"]["rounds"]] == [6, 18]

@@ -45,9 +45,10 @@ class Comparability:
         warnings: What to beware of.
         graders: Graders that mean the same on both sides.
         scores: Whether main scores mean the same.
-        selection: Set when one side ran only what the other failed.
+        selection: Set when one side ran only what the other failed, or in a race.
         partial: Why a side is not whole; empty when both finished.
         unjudged: Which side says nothing about quality; empty when both do.
+        raced: Whether a race chose a side by these very trials.
     """
 
     blocking: tuple[Problem, ...]
@@ -57,6 +58,7 @@ class Comparability:
     selection: Problem | None
     partial: tuple[Problem, ...] = ()
     unjudged: tuple[Problem, ...] = ()
+    raced: bool = False
 
     @property
     def why_blocked(self) -> str | None:
@@ -102,7 +104,14 @@ def comparability(a: Input, b: Input, rows: PairedRows, *, force: bool) -> Compa
     before, after = _specs(a, b)
     same_scores = all(before.get(name) == after.get(name) for name in {**before, **after})
     return Comparability(
-        blocked, tuple(warnings), graders, same_scores, selection, tuple(partial), unjudged
+        blocked,
+        tuple(warnings),
+        graders,
+        same_scores,
+        selection,
+        tuple(partial),
+        unjudged,
+        raced=_is_race(a) or _is_race(b),
     )
 
 
@@ -160,6 +169,7 @@ def why_no_flips(a: Input, b: Input) -> str | None:
     chosen = _chosen_and_chooser(a, b)
     if chosen is not None:
         whats.append(_only_failed(*chosen))
+    whats += [_by_these_trials(side) for side in (a, b) if _is_race(side)][:1]
     return "; ".join(whats) or None
 
 
@@ -269,7 +279,24 @@ def _shown(value: Json) -> str:
 
 def _selection(a: Input, b: Input, shared: int) -> Problem | None:
     found = _chosen_and_chooser(a, b)
-    return None if found is None else _regression_to_the_mean(*found, shared)
+    if found is not None:
+        return _regression_to_the_mean(*found, shared)
+    raced = next((side for side in (a, b) if _is_race(side)), None)
+    if raced is None:
+        return None
+    return Problem(
+        f"{_by_these_trials(raced)}: a gap in it is flattered by the choice",
+        fix="compare on cases that nobody raced on, as exp sweep does when its race is over",
+    )
+
+
+def _is_race(side: Input) -> bool:
+    kind: object = side.state.experiment.spec.get("design", {}).get("kind")
+    return kind == "halving"
+
+
+def _by_these_trials(side: Input) -> str:
+    return f"{side.label} ran in a race, which chose who stays by these very trials"
 
 
 def _chosen_and_chooser(a: Input, b: Input) -> tuple[Input, Input] | None:

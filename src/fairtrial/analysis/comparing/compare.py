@@ -94,6 +94,7 @@ def compare(
     words = sentence(
         comparison,
         selected=checked.selection is not None,
+        raced=checked.raced,
         unjudged="; ".join(problem.what for problem in checked.unjudged) or None,
     )
     return Compare(replace(comparison, sentence=words), pairs, cases, codes, checked)

@@ -56,6 +56,7 @@ def gate(found: Compare, rules: ShipRules, platform: Platform = _NOBODY) -> Deci
             else "one case is too few to tell a gain from luck"
         )
         return Decision(Outcome.TOO_FEW, (reason,), evidence, ("run more cases",))
+    checked = found.comparability
     counted = np.flatnonzero(found.pairs.counted)
     clusters = None if found.clusters is None else found.clusters[counted]
     decision = ship_gate(
@@ -64,7 +65,10 @@ def gate(found: Compare, rules: ShipRules, platform: Platform = _NOBODY) -> Deci
         case_ids=[str(found.pairs.key(position)) for position in counted.tolist()],
         clusters=clusters,
         rules=rules,
-        validity=Validity(selected_on_baseline=found.comparability.selection is not None),
+        validity=Validity(
+            selected_on_baseline=checked.selection is not None and not checked.raced,
+            raced=checked.raced,
+        ),
     )
     advice = decision.advice
     if decision.outcome is Outcome.HOLD and not single:

@@ -6,25 +6,33 @@ from fairtrial.model.comparison import Comparison
 from fairtrial.model.delta import Delta, Direction
 
 _RAREST = 10_000
+_RACED = (
+    "a race chose who stays by these very trials, so a gap between them is flattered by the choice"
+)
 _SELECTED = (
     "one of them ran only the cases that the other failed, and such cases pass more often the next "
     "time with no change at all"
 )
 
 
-def sentence(found: Comparison, *, selected: bool = False, unjudged: str | None = None) -> str:
+def sentence(
+    found: Comparison, *, selected: bool = False, raced: bool = False, unjudged: str | None = None
+) -> str:
     """Return what a comparison means.
 
     Args:
         found: The comparison; its own sentence is not read.
-        selected: One side ran only the cases that the other failed.
+        selected: The cases, or the sides themselves, were chosen by what is compared.
+        raced: It was a race that chose, not the failures of a side.
         unjudged: Why a side says nothing about quality; None when both do.
     """
     a, b = found.a.label, found.b.label
     if not found.comparable:
         return f"No verdict: {_why_nothing(found)}."
     if unjudged is not None or selected:
-        why = _SELECTED if unjudged is None else f"{unjudged}, so a gap says nothing about quality"
+        why = _RACED if raced else _SELECTED
+        if unjudged is not None:
+            why = f"{unjudged}, so a gap says nothing about quality"
         return f"No verdict on {b} against {a}: {why}."
     delta = found.delta
     if delta.estimate is None or delta.clusters < 2:

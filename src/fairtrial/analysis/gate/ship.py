@@ -49,6 +49,7 @@ class Validity:
         same_dataset: Same dataset version.
         same_graders: Same graders and judges, in the same versions.
         selected_on_baseline: The cases were chosen by the baseline run itself, e.g. its failures.
+        raced: A race chose its arms by these very trials.
         clamped: Scores were cut to their range, which hides losses.
     """
 
@@ -56,6 +57,7 @@ class Validity:
     same_dataset: bool = True
     same_graders: bool = True
     selected_on_baseline: bool = False
+    raced: bool = False
     clamped: bool = False
 
     @property
@@ -70,6 +72,13 @@ class Validity:
                 (
                     "the baseline run selected these cases, so an unchanged agent would seem to "
                     "gain: rerun the baseline on them"
+                ),
+            ),
+            (
+                self.raced,
+                (
+                    "a race chose who stays by these very trials, so whoever won it would seem to "
+                    "gain: compare on cases that nobody raced on"
                 ),
             ),
             (self.clamped, "scores were cut to their range"),
