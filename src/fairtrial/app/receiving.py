@@ -19,7 +19,11 @@ from fairtrial.sessions.spans.reader import files_of
 from fairtrial.store.session_folding import session_ref
 
 _PAUSE_S: Final = 1.0
-"""Between two tellings of a session that grows: each reads all of it."""
+_PAUSE_TIMES: Final = 5.0
+"""How long is waited between two tellings: a second, or so many times what the last one took.
+
+Each reads all of a session, so one that grows must not take all of a processor.
+"""
 
 
 class Receiver:
@@ -71,13 +75,15 @@ class Receiver:
             self._news.wait()
             self._news.clear()
             ending = self._ends.is_set()
+            started = self._bench.clock.monotonic()
             try:
                 self.tell()
             except Exception as error:  # noqa: BLE001  # the server goes on; the next news come here again
                 self._note(error)
             if ending:
                 return
-            self._ends.wait(_PAUSE_S)
+            took = self._bench.clock.monotonic() - started
+            self._ends.wait(max(_PAUSE_S, _PAUSE_TIMES * took))
 
     def tell(self) -> Sequence[str]:
         """Make sessions of what was kept since the last time; return their ids.
