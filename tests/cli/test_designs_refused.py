@@ -132,6 +132,13 @@ class TestCombinations:
         assert run("--task", GOOD, "--name", "held").code == 0
         refused(run(*ARMS, *HELD), "holds one arm", "this run has 2 arms")
 
+    def test_a_resume_keeps_the_order_of_the_arms(self, run: Command) -> None:
+        assert run(*ARMS, "--name", "pair").code == 0
+        turned = (*ARMS[2:], *ARMS[:2])
+        done = run(*turned, "--resume", "pair")
+        refused(done, "has its arms in another order: a, b", "exp run --resume exp_")
+        assert run(*ARMS, "--resume", "pair").code == 0
+
 
 class TestEarlyStopping:
     @pytest.mark.parametrize(("cases", "looks", "may"), [(19, 2, True), (18, 2, False)])

@@ -14,7 +14,7 @@ from fairtrial.app.reports.status import regrade_command
 from fairtrial.app.requests.exp_run import NEWEST, Request
 from fairtrial.engine.plan import Plan
 from fairtrial.model.errors import NotFoundError, UsageError
-from fairtrial.model.experiment import ExperimentState, Status
+from fairtrial.model.experiment import Experiment, ExperimentState, Status
 from fairtrial.model.trial import TrialKey
 from fairtrial.model.verdict import Cause
 from fairtrial.schema.fields import Option, options_of
@@ -63,6 +63,8 @@ def intent_of(bench: Bench, request: Request, arms: Sequence[str]) -> Intent:
             why="its dataset, cases, tasks, graders, trials or design differ",
             fix=f"resume it as it was: fairtrial exp run --resume {experiment.id}",
         )
+    if plan is not None:
+        _check_order(plan, experiment)
     stored = plan_of_stored(bench, experiment, request)
     if state.status is not Status.FINISHED or request.retry_errors:
         refuse_edited_graders(experiment, stored)
@@ -72,6 +74,17 @@ def intent_of(bench: Bench, request: Request, arms: Sequence[str]) -> Intent:
         state,
         kept_of(bench, state, retry_errors=request.retry_errors),
     )
+
+
+def _check_order(plan: Plan, experiment: Experiment) -> None:
+    """Refuse arms in another order: what is B − A in one is A − B in the other."""
+    names = tuple(arm.name for arm in plan.arms)
+    if names != experiment.arms:
+        raise UsageError(
+            f"{experiment.id} has its arms in another order: {', '.join(experiment.arms)}",
+            why="the first is the baseline of all others",
+            fix=f"resume it as it was: fairtrial exp run --resume {experiment.id}",
+        )
 
 
 def refuse_ignored(request: object, options: Iterable[Option], kept: str) -> None:
