@@ -64,6 +64,9 @@ class Wanted:
         pull: Whether an image that is not on this machine may be fetched.
         visible: Folders outside the system's that programs at level `bwrap` may read, such as a
             virtual environment. Folders of `PATH` need not be named.
+        overlay: At level `bwrap`: lay the files over the prepared ones where that works, which
+            costs next to nothing; but a program that renames a prepared *folder* by itself, as
+            `git mv` does, then fails. False copies them, and everything works as in any folder.
     """
 
     level: Level | None = None
@@ -72,6 +75,7 @@ class Wanted:
     image: str | None = None
     pull: bool = False
     visible: tuple[str, ...] = ()
+    overlay: bool = True
 
 
 @dataclass(frozen=True, slots=True)

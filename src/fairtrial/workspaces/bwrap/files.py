@@ -16,8 +16,7 @@ from fairtrial.model.isolation import Guarantee, Held, Level
 from fairtrial.ports import PreparedRepo, ProcessCall, ProcessResult
 from fairtrial.workspaces.bwrap import view
 from fairtrial.workspaces.cgroups import Group
-from fairtrial.workspaces.copying import copy_tree
-from fairtrial.workspaces.flattening import copied_layer
+from fairtrial.workspaces.flattening import copied_layer, copy_of
 from fairtrial.workspaces.sandbox import launch
 from fairtrial.workspaces.starting import small_source
 from fairtrial.workspaces.trial_files import TrialFiles, check_words
@@ -107,17 +106,18 @@ class BwrapFiles(TrialFiles):
             limits = tuple(replace(held, holds=False, how=found.groups) for held in limits)
             await asyncio.to_thread(self._group.remove)
             self._group = Group()
-        copied = Held(Guarantee.COPY, holds=True, how="an overlay")
-        if found.overlay:
-            if len(self._lower) > 1:
-                raise SandboxError(launch.OVERLAY, found.overlay)
+        how = "an overlay"
+        if found.overlay and len(self._lower) > 1:
+            raise SandboxError(launch.OVERLAY, found.overlay)
+        if found.overlay or not self._wanted.overlay:
             self._lower = ()
-            how = await asyncio.to_thread(copy_tree, self._repo.layers[0], self.folder)
-            copied = replace(copied, how=f"{how}, since an overlay does not work: {found.overlay}")
+            self.folder.rmdir()
+            how = await copy_of(self._means, self._repo, self.folder)
+            how += f", since an overlay does not work: {found.overlay}" if found.overlay else ""
         port = self._wanted.port
         reached = "nothing" if port is None else f"only port {port} of 127.0.0.1"
         return (
-            copied,
+            Held(Guarantee.COPY, holds=True, how=how),
             Held(Guarantee.FILES, holds=True, how="a mount namespace; the system is read-only"),
             Held(Guarantee.NETWORK, holds=True, how=f"a network namespace: {reached} is reached"),
             Held(Guarantee.PROCESSES, holds=True, how="a process namespace that dies with us"),
