@@ -281,6 +281,19 @@ def test_a_body_without_a_length_is_read_up_to_the_limit(server: Server) -> None
         assert raw.recv(64).startswith(b"HTTP/1.1 413")
 
 
+def test_what_is_too_much_for_a_session_is_told(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("fairtrial.store.spans._MOST_PARTS", 3)
+    spans = telling.recorded(telling.program)
+    telling.send(server.url, spans)
+    body = json.dumps(SPAN).replace("by hand", "conv-1").encode()
+    answer = post(server, body, JSON)
+    assert answer.status == 200
+    assert answer.json["partialSuccess"]["rejectedSpans"] == "1"
+    assert "session" in answer.json["partialSuccess"]["errorMessage"]
+
+
 def test_other_methods_and_a_server_that_takes_nothing(bench: Bench) -> None:
     with running(bench, receive=False) as server:
         assert post(server, b"{}", JSON).status == 404

@@ -28,7 +28,7 @@ class Request:
     receive: bool = option(default=True)
     """Receive sessions by OpenTelemetry"""
     quiet: bool = option(default=False)
-    """Print the address only"""
+    """Print no line for each session that comes in and each request that is refused"""
 
 
 EXAMPLES = (
