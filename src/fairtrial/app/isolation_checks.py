@@ -11,8 +11,7 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.reports.doctor import Check
 from fairtrial.model.errors import TrialProblem
 from fairtrial.model.isolation import Guarantee, Level, LevelStatus
-from fairtrial.workspaces.host.client import HostWorkspace
-from fairtrial.workspaces.levels import LocalWorkspaces
+from fairtrial.workspaces.probing import look
 
 _LIMITS = {Guarantee.MEMORY: "memory", Guarantee.PROCESS_COUNT: "the number of processes"}
 _SHOWN = 5
@@ -21,7 +20,7 @@ _SHOWN = 5
 def isolation_checks(bench: Bench) -> Iterator[Check]:
     """Try each level, and remove what killed runs have left of workspaces."""
     try:
-        levels, swept = asyncio.run(_looked_at(bench))
+        levels, swept = asyncio.run(look(bench.home, bench.environ, lambda: str(ULID()).lower()))
     except (OSError, TrialProblem) as error:
         yield Check("workspaces", ok=None, found=f"could not be tried: {error}")
         return
@@ -30,18 +29,6 @@ def isolation_checks(bench: Bench) -> Iterator[Check]:
         more = f" and {len(swept) - _SHOWN:,} more" if len(swept) > _SHOWN else ""
         found = f"of killed runs, removed: {', '.join(swept[:_SHOWN])}{more}"
         yield Check("leftovers", ok=True, found=found)
-
-
-async def _looked_at(bench: Bench) -> tuple[tuple[LevelStatus, ...], tuple[str, ...]]:
-    programs = HostWorkspace(slots=1)
-    workspaces = LocalWorkspaces(bench.home, programs, bench.environ, lambda: str(ULID()).lower())
-    await programs.open()
-    try:
-        swept = await asyncio.to_thread(workspaces.sweep)
-        return await workspaces.probe(), swept
-    finally:
-        workspaces.close()
-        await programs.close()
 
 
 def _check(status: LevelStatus) -> Check:
