@@ -152,3 +152,12 @@ def test_a_dash_in_a_note_stays_a_dash(fairtrial: Command, run: Command) -> None
 def test_an_empty_name_is_no_name(fairtrial: Command, verb: tuple[str, ...]) -> None:
     done = fairtrial(*verb, "--name", "")
     assert (done.code, "--name" in done.err) == (64, True)
+
+
+def test_what_is_hidden_in_a_note_is_shown_in_markdown(fairtrial: Command, run: Command) -> None:
+    del run
+    fairtrial("exp", "session", "new")
+    fairtrial("exp", "session", "note", "\x1b[31mred\x07 ``` x\n```\n# no heading")
+    out = fairtrial("exp", "session", "summary", "--to", "markdown").out
+    assert "\x1b" not in out
+    assert "````text\n\\x1b[31mred\\x07 ``` x\n```\n# no heading\n````" in out

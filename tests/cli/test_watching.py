@@ -247,6 +247,18 @@ def test_it_takes_no_options_of_a_single_run(fairtrial: Command, place: Path) ->
         assert (done.code, "cannot be combined" in done.err) == (ExitCode.USAGE, True)
 
 
+def test_what_no_change_of_a_file_could_mend_is_refused_at_once(fairtrial: Command) -> None:
+    done = fairtrial("exp", "run", "--watch")
+    assert (done.code, "no dataset" in done.out) == (ExitCode.USAGE, True)
+
+
+def test_a_path_to_watch_without_a_watch_is_refused(fairtrial: Command, place: Path) -> None:
+    done = fairtrial("exp", "run", "spec.json", "--watch-path", "*.md")
+    assert (done.code, "no effect without --watch" in done.err) == (ExitCode.USAGE, True)
+    (place / "spec.json").write_text(json.dumps({**SPEC, "watch": ["*.md"]}))
+    assert fairtrial("exp", "run", "spec.json").code == 0
+
+
 def test_the_file_system_wakes_it_and_ctrl_c_ends_it(place: Path) -> None:
     running = process("exp", "run", "spec.json", "--watch", cwd=place, stdin=subprocess.DEVNULL)
     lines: list[str] = []

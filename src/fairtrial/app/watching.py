@@ -98,6 +98,13 @@ class Watch:
         """What was looked at last; None before."""
         return self._content
 
+    @property
+    def could_be_mended(self) -> bool:
+        """Whether there is a file whose change could make a run of what could not begin."""
+        spec = self._request is not None and self._request.spec is not None
+        found = self._content
+        return spec or (found is not None and bool(found.task_files or found.grader_files))
+
     def due(self, bench: Bench, *, again: bool = False) -> What | WatchedRun | None:
         """Look at everything anew, and return what is to be done: nothing, a run or a regrade.
 

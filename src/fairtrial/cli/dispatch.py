@@ -92,7 +92,10 @@ def _run(verb: Verb, words: list[str]) -> int:
             from fairtrial.cli.serving import served  # noqa: PLC0415  # only for what serves
 
             return served(verb, bench, request, as_json=arguments.json)
-        if getattr(getattr(request, "watching", None), "watching", False):
+        watching = getattr(request, "watching", None)
+        if watching is not None and not watching.watching and "watch" in arguments.given:
+            raise UsageError("--watch-path has no effect without --watch", fix="add --watch")
+        if watching is not None and watching.watching:
             from fairtrial.cli.watching import watched_runs  # noqa: PLC0415  # rarely asked
 
             build = partial(build_request, verb.request(), arguments.given, bench.cwd)

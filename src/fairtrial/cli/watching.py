@@ -110,6 +110,8 @@ def _loop(
             _print(turn, as_json=as_json)
             if stopped:
                 return ExitCode.INTERRUPTED
+            if turn.number == 1 and turn.state is None and not watch.could_be_mended:
+                return turn.exit_code
             if turn.number == 1:
                 _explain(watch)
             continue  # something may have changed meanwhile

@@ -6,7 +6,7 @@ from typing import TextIO
 
 from fairtrial.app.reports.logbook import LogbookReport, Noted, Ran
 from fairtrial.interchange.experiment_exports.markdown import block, code
-from fairtrial.interchange.experiment_exports.visible_text import one_line
+from fairtrial.interchange.experiment_exports.visible_text import one_line, visible
 
 
 def write(report: LogbookReport, stream: TextIO) -> None:
@@ -15,7 +15,7 @@ def write(report: LogbookReport, stream: TextIO) -> None:
     for entry in report.entries:
         at = f"{entry.at.astimezone():%Y-%m-%d %H:%M}"
         if isinstance(entry, Noted):
-            stream.write(f"{at}\n\n{block(entry.text)}\n\n")
+            stream.write(f"{at}\n\n{block(visible(entry.text))}\n\n")
         else:
             stream.write(f"{at} **run {entry.number}** {_run(entry)}\n\n")
     stream.writelines(f"{code(one.sentence(), 1_000)}\n" for one in report.tried)
