@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 
 from ulid import ULID
@@ -20,7 +19,7 @@ _SHOWN = 5
 def isolation_checks(bench: Bench) -> Iterator[Check]:
     """Try each level, and remove what killed runs have left of workspaces."""
     try:
-        levels, swept = asyncio.run(look(bench.home, bench.environ, lambda: str(ULID()).lower()))
+        levels, swept = look(bench.home, bench.environ, lambda: str(ULID()).lower())
     except (OSError, TrialProblem) as error:
         yield Check("workspaces", ok=None, found=f"could not be tried: {error}")
         return

@@ -165,7 +165,7 @@ def sweep(live: Path) -> tuple[str, ...]:
             removed += _sweep_one(owner, folder)
         except (OSError, subprocess.SubprocessError) as problem:
             # Another user's, or an engine that does not answer: the folder stays for a next time.
-            removed.append(f"not all of {folder}: {problem}")
+            removed.append(f"folder {folder}, only in part: {problem}")
     return tuple(removed)
 
 

@@ -11,9 +11,10 @@ from fairtrial.workspaces.host.client import HostWorkspace
 from fairtrial.workspaces.levels import LocalWorkspaces
 
 
-async def look(
-    home: Path, environ: Mapping[str, str], new_id: Callable[[], str]
-) -> tuple[tuple[LevelStatus, ...], tuple[str, ...]]:
+_Found = tuple[tuple[LevelStatus, ...], tuple[str, ...]]
+
+
+def look(home: Path, environ: Mapping[str, str], new_id: Callable[[], str]) -> _Found:
     """Try every level, and remove what killed runs have left.
 
     Args:
@@ -28,6 +29,10 @@ async def look(
         OSError: the folder of the store cannot be written.
         Undecidable: no program can be run.
     """
+    return asyncio.run(_look(home, environ, new_id))
+
+
+async def _look(home: Path, environ: Mapping[str, str], new_id: Callable[[], str]) -> _Found:
     programs = HostWorkspace(slots=1)
     workspaces = LocalWorkspaces(home, programs, environ, new_id)
     await programs.open()
