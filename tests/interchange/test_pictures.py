@@ -15,6 +15,7 @@ from tests.interchange.test_experiment_exports import HOSTILE
 
 from fairtrial.analysis.comparing.compare import compare
 from fairtrial.interchange.pictures.axis import around_zero, from_zero, round_step
+from fairtrial.interchange.pictures.boundaries import LookMark, add_boundaries
 from fairtrial.interchange.pictures.curve import Chart, Curve, curves
 from fairtrial.interchange.pictures.forest import MOST_ROWS, Line, Panel, forest
 from fairtrial.interchange.pictures.histogram import Bar, add_histogram
@@ -146,6 +147,38 @@ def test_what_is_unknown_has_words_and_no_mark() -> None:
     root = parsed(forest("t", "", [Panel("p", [line], around_zero(0.0, points))]))
     assert "unknown: no rows" in labels_of(root)
     assert not list(root.iter(f"{SVG}circle"))
+
+
+def test_looks_stand_between_their_boundaries() -> None:
+    drawing = Drawing(860, "looks")
+    looks = [
+        LookMark(10, None, 0.4),  # too few cases to end anything
+        LookMark(20, 4.0, -2.0),
+        LookMark(30, 3.0, -40.0, ends=True),  # beyond the scale, at its end
+        LookMark(40, 2.0),
+    ]
+    end = add_boundaries(drawing, "how it went", looks, 0.0, "cases")
+    assert_readable(drawing)
+    root = parsed(drawing)
+    rings = [ring for ring in root.iter(f"{SVG}circle") if "page" in ring.attrib["class"]]
+    dots = [dot for dot in root.iter(f"{SVG}circle") if "page" not in dot.attrib["class"]]
+    level = [float(ring.attrib["cy"]) for ring in rings]
+    middle = (level[0] + level[3]) / 2
+    # z of 4, 3 and 2 above the middle, and as far below it.
+    assert [round((middle - y) / (middle - level[2]), 3) for y in level] == [
+        2,
+        1.5,
+        1,
+        -2,
+        -1.5,
+        -1,
+    ]
+    assert [dot.attrib["class"] for dot in dots] == ["first", "first", "worse"]
+    assert float(dots[1].attrib["cy"]) == pytest.approx(level[5], abs=0.02)
+    assert float(dots[2].attrib["cy"]) > max(level)
+    assert float(dots[2].attrib["cx"]) == pytest.approx(float(rings[1].attrib["cx"]))
+    assert max(float(mark.attrib.get("cy", 0.0)) for mark in root.iter()) < end
+    assert {"how it went", "cases", "+5", "0", "-5"} <= set(labels_of(root))
 
 
 @given(st.lists(st.integers(0, 10**6), min_size=1, max_size=30).filter(any))

@@ -74,7 +74,8 @@ class Design:
     looks: Annotated[int, Meta(ge=2, le=20)] | None = option(None, metavar="N")
     """With --stop-early: planned looks over all cases, the last one included (default: 4)"""
     max_cases: Count | None = option(None, metavar="N")
-    """Run at most N cases, drawn at random with the seed, after the other selections"""
+    """Run at most N cases, drawn at random with the seed (0 without one), after the
+    other selections"""
     samples: Literal["fixed", "adaptive"] = option("fixed", metavar="MODE")
     """adaptive: two trials a case, and a third where they disagree; most of them decide, and no
     interval is reported"""
