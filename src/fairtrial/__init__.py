@@ -1,10 +1,6 @@
 """fairtrial: every change to your agent gets a fair trial."""
 
-from __future__ import annotations
-
-import importlib
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # importing typing for it would take longer than all the rest
 if TYPE_CHECKING:
     from fairtrial.sdk.record_session import RecordedSession as RecordedSession
     from fairtrial.sdk.record_session import record_session as record_session
@@ -20,7 +16,9 @@ _PLACES = {
 __all__ = ["RecordedSession", "__version__", "record_session"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib  # noqa: PLC0415  # only for who uses one
+
     return getattr(importlib.import_module(_PLACES[name]), name)

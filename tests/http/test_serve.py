@@ -11,8 +11,11 @@ import time
 from contextlib import closing
 from pathlib import Path
 
+import pytest
 from tests.cli.conftest import process
+from tests.http.conftest import running
 
+from fairtrial.app.bench import Bench
 from fairtrial.cli.main import main
 
 
@@ -69,3 +72,15 @@ def test_only_serve_loads_the_frameworks() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not socket.has_ipv6, reason="needs IPv6")
+def test_the_other_loopback_address(bench: Bench) -> None:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        pytest.skip("needs IPv6 on loopback")
+    with running(bench, host="::1") as server:
+        assert server.url.startswith("http://[::1]:")
+        assert server.ask("/v2/experiments").status == 200
+        assert server.ask("/v2/experiments", headers={"Host": "evil.example"}).status == 421
