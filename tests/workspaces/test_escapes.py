@@ -92,6 +92,23 @@ def test_one_port_and_nothing_else_is_reached(
     assert other.asked == 0
 
 
+def test_what_a_container_waits_for_cannot_be_replaced(
+    opened: Opened, tmp_path: Path, image: str, servers: tuple[Server, Server]
+) -> None:
+    """The runner writes to that pipe: as a link it would lead to any file of the user."""
+    precious = tmp_path / "precious"
+    precious.write_text("precious")
+    wanted = Wanted(Level.IMAGE, image=image, port=servers[0].port)
+
+    async def work(workspace: RepoWorkspace) -> None:
+        text = f"rm /run/trial/pipe; ln -sf {precious} /run/trial/pipe && echo replaced"
+        assert (await workspace.run(shell(text))).stdout == b""
+        await said(workspace, f"wget -q -O got http://127.0.0.1:{servers[0].port}/")
+
+    inside(opened, wanted, work)
+    assert precious.read_text() == "precious"
+
+
 def test_a_port_that_nobody_serves_is_refused(opened: Opened, wanted: Wanted) -> None:
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))

@@ -10,7 +10,6 @@ from fairtrial.model.isolation import LevelStatus
 from fairtrial.workspaces.host.client import HostWorkspace
 from fairtrial.workspaces.levels import LocalWorkspaces
 
-
 _Found = tuple[tuple[LevelStatus, ...], tuple[str, ...]]
 
 

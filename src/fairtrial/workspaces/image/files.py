@@ -180,12 +180,13 @@ class ImageFiles(TrialFiles):
             options += ["--pids-limit", str(limits.processes)]
         argv = list(call.argv)
         if self._wanted.port is not None:
-            options += self._share("go", _GO)
+            # Read-only: what the runner opens there must be what the runner has made.
+            options += self._share("go", _GO, ",readonly")
             argv = ["/bin/sh", "-c", _WAIT, "sh", *argv]
         return [*options, self._wanted.image or "", *argv], {**env, **own}
 
-    def _share(self, name: str, target: str) -> list[str]:
-        return ["--mount", f"type=bind,source={self.place / name},target={target}"]
+    def _share(self, name: str, target: str, how: str = "") -> list[str]:
+        return ["--mount", f"type=bind,source={self.place / name},target={target}{how}"]
 
 
 def _not_started(call: ProcessCall, result: ProcessResult) -> TaskError | Undecidable:

@@ -111,7 +111,7 @@ class Container:
         if status:
             return f"the one port: {said}"
         # Opened both ways, so that it never blocks, and kept open until the program has read it.
-        os.write(os.open(PIPE, os.O_RDWR | os.O_CLOEXEC), b"\n")
+        os.write(os.open(PIPE, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC), b"\n")
         return None
 
     def _pid(self, client: subprocess.Popen[bytes]) -> int | None:
