@@ -56,8 +56,9 @@ class Receiver:
         Raises:
             StoreError: the store cannot be written.
         """
-        clean = self._clean if self._clean is not None else redactor(self._bench).body
-        received = self._bench.store.spans.add(parts_of(spans, clean))
+        if self._clean is None:
+            self._clean = redactor(self._bench).body
+        received = self._bench.store.spans.add(parts_of(spans, self._clean))
         self._moved |= {session_ref(agent, native_id) for agent, native_id in received.moved}
         if received.kept:
             self._news.set()
