@@ -237,6 +237,16 @@ class RepoWorkspaceContract:
 
         inside(opened, wanted, work)
 
+    def test_calls_at_the_same_time_see_the_same_files(
+        self, opened: Opened, wanted: Wanted
+    ) -> None:
+        async def work(workspace: RepoWorkspace) -> None:
+            texts = [f"echo {number} > n{number}; echo x >> all" for number in range(6)]
+            await asyncio.gather(*(said(workspace, text) for text in texts))
+            assert await said(workspace, "ls n? | grep -c n; grep -c x all") == "6\n6\n"
+
+        inside(opened, wanted, work)
+
     def test_a_diff_tells_every_change_and_can_be_applied(
         self, opened: Opened, wanted: Wanted
     ) -> None:

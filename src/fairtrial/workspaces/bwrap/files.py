@@ -12,14 +12,14 @@ from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from fairtrial.model.errors import TaskError, Undecidable
-from fairtrial.model.isolation import Guarantee, Held, Level
+from fairtrial.model.isolation import Guarantee, Held, Level, Wanted
 from fairtrial.ports import PreparedRepo, ProcessCall, ProcessResult
 from fairtrial.workspaces.bwrap import view
 from fairtrial.workspaces.cgroups import Group
 from fairtrial.workspaces.flattening import copied_layer, copy_of
 from fairtrial.workspaces.sandbox import launch
 from fairtrial.workspaces.starting import small_source
-from fairtrial.workspaces.trial_files import TrialFiles, check_words
+from fairtrial.workspaces.trial_files import Means, TrialFiles, check_words
 
 WORKSPACE, HOME = PurePosixPath("/workspace"), PurePosixPath("/home/trial")
 _TMP = "/tmp"  # noqa: S108  # the trial's own
@@ -52,8 +52,12 @@ class BwrapFiles(TrialFiles):
     """Files laid over the prepared ones, in user, mount, process and network namespaces."""
 
     level = Level.BWRAP
-    _lower: tuple[Path, ...] = ()
-    _processes: int | None = None
+
+    def __init__(self, means: Means, repo: PreparedRepo, wanted: Wanted) -> None:
+        super().__init__(means, repo, wanted)
+        self._lower: tuple[Path, ...] = ()
+        self._processes: int | None = None
+        self._one_at_a_time = asyncio.Lock()  # two overlays with one upper folder know no order
 
     @property
     def path(self) -> PurePosixPath:
@@ -185,7 +189,11 @@ class BwrapFiles(TrialFiles):
             "processes": self._processes if groups is not _NO_GROUP else None,
             "run": number,
         }
-        result, notes = await self._start("launch", order, call, number)
+        if self._lower:
+            async with self._one_at_a_time:
+                result, notes = await self._start("launch", order, call, number)
+        else:
+            result, notes = await self._start("launch", order, call, number)
         if notes.get("problem"):
             raise SandboxError(*notes["problem"])
         if notes and not notes["started"] and not result.timed_out:
