@@ -121,3 +121,14 @@ def test_a_finished_run_expects_no_more(run: Command, fairtrial: Command) -> Non
     status = fairtrial("exp", "status", "flaky", "--json").json["runs"][0]
     assert (status["n_expected"], status["n_recorded"]) == (50, 50)
     assert status["further_tries"] is None
+
+
+def test_a_plan_may_cost_as_little_as_two_trials_a_case(run: Command) -> None:
+    # The first run says what a trial costs; it is also the most that the second may.
+    assert run("flaky").code == 0
+    cost = run("flaky", "--samples", "adaptive", "--dry-run", "--json").json["cost"]
+    assert (cost["least_usd"], cost["most_usd"]) == pytest.approx((20.0, 30.0))
+    assert run("flaky", "--samples", "adaptive", "--max-cost", "25.5").code == 0
+    refused = run("flaky", "--samples", "adaptive", "--max-cost", "19")
+    assert refused.code == ExitCode.REFUSED
+    assert "expected to cost more" in refused.err

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.designing import ADAPTIVE
 from fairtrial.app.model_uses import ModelUse, grader_uses, task_uses
 from fairtrial.app.reports.cost import CostEstimate
 from fairtrial.app.step_costs import BASIS, cost_of_steps, is_continuation
@@ -48,7 +49,11 @@ def estimate(bench: Bench, plan: Plan, n_due: int) -> CostEstimate:
     if attempts > 1:
         most *= attempts
         basis += f"; up to {attempts} attempts a trial, without what feedback costs"
-    return CostEstimate(least * n_due, most * n_due, least, most, basis)
+    fewest = n_due
+    if plan.design.get("kind") == ADAPTIVE:
+        fewest = max(0, n_due - len(plan.cases) * len(plan.arms))
+        basis += "; a third trial only where two disagree"
+    return CostEstimate(least * fewest, most * n_due, least, most, basis)
 
 
 def _earlier(bench: Bench, plan: Plan) -> Sequence[ExperimentState]:
