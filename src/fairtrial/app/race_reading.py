@@ -41,5 +41,5 @@ def race_reading(design: Halving, _outcomes: Outcomes) -> DesignReading:
     rate = facts["winner_rate"]
     counted = "1 round" if len(rounds) == 1 else f"{len(rounds)} rounds"
     scored = "" if rate is None else f" with {100 * rate:.1f}% ({FLATTERED})"
-    line = f"Of {many} configurations, {won} the race over {counted}{scored}."
+    line = f"Of {many:,} configurations, {won} the race over {counted}{scored}."
     return DesignReading("halving", (line,), facts)

@@ -74,5 +74,5 @@ def _cell(one: Mapping[str, Json], name: str, *, bars: bool) -> str:
         return ""
     rate = one["rates"][name]
     bar = "" if rate is None else "█" * round(BAR * rate)
-    mark = "▸" if name in one["kept"] else "out"
+    mark = "▸" if name in one["kept"] else "out" if bars else "✗"
     return f"{percent(rate):>6}  {bar:<{BAR}}  {mark}" if bars else f"{percent(rate):>6} {mark}"
