@@ -322,3 +322,25 @@ def test_the_first_prompt_is_found_as_that_of_a_transcript(server: Server) -> No
     found = store.find("conv-1").session
     prompts = [event for event in store.events(found.id) if isinstance(event, Prompt)]
     assert found.first_prompt == prompts[0].text
+
+
+def test_a_session_whose_spans_moved_meanwhile_is_gone_at_once_and_not_told(bench: Bench) -> None:
+    from fairtrial.app.receiving import Receiver  # noqa: PLC0415
+    from fairtrial.model.span import Span  # noqa: PLC0415
+    from fairtrial.sessions.spans.reader import files_of  # noqa: PLC0415
+
+    trace, chat = "a" * 32, {"gen_ai.operation.name": "chat"}
+    receiver = Receiver(bench)
+    receiver.take([Span("chat", trace, "b" * 16, at=1.0, attributes=chat)])
+    (untold,) = bench.store.spans.untold()
+    assert len(receiver.tell()) == 1
+    named = {**chat, "gen_ai.conversation.id": "talk"}
+    receiver.take([Span("chat", trace, "c" * 16, at=2.0, attributes=named)])
+    assert bench.store.sessions.newest(SessionQuery()) == []
+    (file,) = files_of(bench.store.spans, [untold])
+    with pytest.raises(FileNotFoundError):
+        list(file.reader.source(file.found.path).lines(0))
+    receiver.tell()
+    (found,) = bench.store.sessions.newest(SessionQuery())
+    assert found.session.native_id == "talk"
+    assert found.session.unread.records == 2

@@ -16,7 +16,6 @@ from fairtrial.model.span import Span
 from fairtrial.ports.spans import Received
 from fairtrial.sessions.spans.incoming import parts_of
 from fairtrial.sessions.spans.reader import files_of
-from fairtrial.store.session_folding import session_ref
 
 _PAUSE_S: Final = 1.0
 _PAUSE_TIMES: Final = 5.0
@@ -35,7 +34,6 @@ class Receiver:
     def __init__(self, bench: Bench) -> None:
         self._bench = bench
         self._clean: Callable[[bytes], bytes] | None = None
-        self._moved: set[str] = set()
         self._news = threading.Event()
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._work, name="receiver", daemon=True)
@@ -59,7 +57,6 @@ class Receiver:
         if self._clean is None:
             self._clean = redactor(self._bench).body
         received = self._bench.store.spans.add(parts_of(spans, self._clean))
-        self._moved |= {session_ref(agent, native_id) for agent, native_id in received.moved}
         if received.kept:
             self._news.set()
         return received
@@ -93,9 +90,6 @@ class Receiver:
             StoreError: the store cannot be read or written.
         """
         store = self._bench.store
-        moved, self._moved = self._moved, set()
-        if moved:
-            store.sessions.remove(list(moved))
         sessions = store.spans.untold()
         if not sessions:
             return ()
@@ -110,7 +104,8 @@ class Receiver:
                 self._note(error)
             else:
                 told += outcome.sessions
-                for trouble in outcome.troubles:
+                # What was not read has moved to another session meanwhile.
+                for trouble in outcome.troubles if outcome.read else ():
                     self._bench.publish(Noted(trouble))
             store.spans.told(session)
         if told:

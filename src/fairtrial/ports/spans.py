@@ -38,14 +38,12 @@ class Received:
         again: How many were there already, or are of a session that was removed.
         homeless: How many belong to no session.
         refused: How many were too many for their session.
-        moved: The agents and own ids of sessions whose parts now belong to another one.
     """
 
     kept: int = 0
     again: int = 0
     homeless: int = 0
     refused: int = 0
-    moved: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +66,8 @@ class SpanSession:
 class SpanStore(Protocol):
     """Keeps spans as they came, each once; those of a session are found together.
 
-    A trace that nobody names a session of is a session by itself, until a part of it does.
+    A trace that nobody names a session of is a session by itself, until a part of it does; what was
+    told of it is removed then.
     """
 
     def add(self, parts: Sequence[SpanPart]) -> Received:

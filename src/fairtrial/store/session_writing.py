@@ -28,7 +28,7 @@ from fairtrial.store.session_tables import (
     session_flag,
     session_usage,
 )
-from fairtrial.store.spans import allow_removed_spans, forget_spans
+from fairtrial.store.span_removal import allow_removed_spans, forget_spans
 from fairtrial.store.tables import TOKEN_PARTS
 
 _PROMPTS = 64 * 1024

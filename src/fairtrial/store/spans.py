@@ -13,12 +13,14 @@ from sqlalchemy.dialects.sqlite import insert as upsert
 from fairtrial.ports.spans import Received, SpanPart, SpanSession
 from fairtrial.store.database import Database
 from fairtrial.store.server_tables import span_part, span_session, span_trace
+from fairtrial.store.session_folding import session_ref
+from fairtrial.store.session_writing import remove_sessions
+from fairtrial.store.span_removal import REMOVED
 
 _AT_ONCE = 500
 _ZSTD_LEVEL = 3
 _MOST_PARTS = 50_000
 _MOST_BYTES = 512 * 1024 * 1024
-_REMOVED = -1
 
 
 class SqlSpanStore:
@@ -34,7 +36,10 @@ class SqlSpanStore:
         pack = zstandard.ZstdCompressor(_ZSTD_LEVEL).compress
         packed = {part.key: pack(part.data) for part in parts}
         with self._database.write() as connection:
-            return _Adding(connection, packed).add(parts)
+            adding = _Adding(connection, packed)
+            received = adding.add(parts)
+            remove_sessions(connection, adding.moved)
+            return received
 
     def untold(self) -> Sequence[SpanSession]:
         """Return the sessions that got parts since they were last told."""
@@ -76,7 +81,7 @@ class _Adding:
     packed: dict[str, bytes]
     traces: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, dict[str, Any]] = field(default_factory=dict)
-    moved: list[tuple[str, str]] = field(default_factory=list)
+    moved: list[str] = field(default_factory=list)
 
     def add(self, parts: Sequence[SpanPart]) -> Received:
         """Put each part to its session."""
@@ -99,7 +104,6 @@ class _Adding:
             again=len(parts) - len(new) + removed,
             homeless=len(new) - housed,
             refused=housed - kept - removed,
-            moved=tuple(self.moved),
         )
 
     def _known(self, keys: Iterable[str]) -> set[str]:
@@ -174,7 +178,7 @@ class _Adding:
         self._grow(home, own["parts"], own["size"])
         self.connection.execute(delete(span_session).where(span_session.c.id == own["id"]))
         del self.sessions[trace]
-        self.moved.append((own["agent"], trace))
+        self.moved.append(session_ref(own["agent"], trace))
 
     def _gone(self, trace: str) -> int | None:
         """Return the session that stood for a trace alone and was removed; usually None.
@@ -182,7 +186,7 @@ class _Adding:
         Whatever else comes of that trace, under whichever name, is of what was removed.
         """
         own = self.sessions.get(trace)
-        return None if own is None or own["parts"] != _REMOVED else int(own["id"])
+        return None if own is None or own["parts"] != REMOVED else int(own["id"])
 
     def _home(self, part: SpanPart) -> int | None:
         gone = self._gone(part.trace)
@@ -200,7 +204,7 @@ class _Adding:
         """
         chosen = select(span_session.c.parts, span_session.c.size)
         row = self.connection.execute(chosen.where(span_session.c.id == home)).one()
-        if row.parts == _REMOVED:
+        if row.parts == REMOVED:
             return 0, len(parts)
         rows: list[dict[str, Any]] = []
         size = row.size
@@ -223,33 +227,6 @@ class _Adding:
                 version=grown.version + parts, parts=grown.parts + parts, size=grown.size + size
             )
         )
-
-
-def forget_spans(connection: Connection, native_ids: Iterable[str]) -> int:
-    """Forget the spans of sessions; return the bytes that they took.
-
-    That they were removed stays known, so that what comes later is not kept either.
-    """
-    freed = 0
-    for page in _pages(list(native_ids)):
-        chosen = select(span_session.c.id, span_session.c.size)
-        rows = connection.execute(chosen.where(span_session.c.native_id.in_(page))).all()
-        ids = [row.id for row in rows]
-        freed += sum(row.size for row in rows)
-        connection.execute(delete(span_part).where(span_part.c.session_id.in_(ids)))
-        connection.execute(
-            update(span_session)
-            .where(span_session.c.id.in_(ids))
-            .values(parts=_REMOVED, size=0, told=span_session.c.version)
-        )
-    return freed
-
-
-def allow_removed_spans(connection: Connection) -> None:
-    """Forget which sessions were removed, so that what comes of them is kept again."""
-    gone = select(span_session.c.id).where(span_session.c.parts == _REMOVED)
-    connection.execute(delete(span_trace).where(span_trace.c.session_id.in_(gone)))
-    connection.execute(delete(span_session).where(span_session.c.parts == _REMOVED))
 
 
 def _pages(values: Sequence[Any]) -> list[Sequence[Any]]:

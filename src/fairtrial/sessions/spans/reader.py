@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from errno import ENOENT
 from pathlib import Path
 from typing import Final
 
@@ -103,6 +104,8 @@ class _Spans:
     def lines(self, offset: int) -> Iterator[Line]:
         del offset
         parts = b",".join(self._store.parts(self._session.native_id))
+        if not parts:
+            raise FileNotFoundError(ENOENT, "its spans moved to another session")
         # The offset is small: where a transcript of the same session is known too, it counts more.
         yield Line(b"[" + parts + b"]", 1)
 
