@@ -277,6 +277,41 @@ class RepoWorkspaceContract:
 
         with_files(opened, work)
 
+    def test_a_repository_in_a_folder_is_a_folder_in_a_diff(
+        self, opened: Opened, wanted: Wanted
+    ) -> None:
+        async def nested(folder: Path) -> None:
+            await fill(folder)
+            git = folder / "src" / "lib" / ".git"
+            for name in ("objects", "refs"):
+                (git / name).mkdir(parents=True)
+            (git / "HEAD").write_text("ref: refs/heads/main\n")
+            (git.parent / "old").write_text("old\n")
+            (git.parent / "gone").write_text("gone\n")
+
+        change = (
+            "cd src/lib; echo new >> old; rm gone; ln -s old link; cd ../..; "
+            "mkdir -p new/.git/objects new/.git/refs new/deep; echo file > 'new/deep/a file'; "
+            "echo 'ref: refs/heads/main' > new/.git/HEAD"
+        )
+
+        async def work() -> None:
+            async with opened() as workspaces:
+                repo = await workspaces.prepare("nested", nested)
+                async with workspaces.workspace(repo, wanted) as one:
+                    assert await one.diff() == b""
+                    await said(one, change)
+                    diff = await one.diff()
+                assert b"+new\n" in diff
+                assert b"-gone\n" in diff
+                assert b".git" not in diff
+                async with workspaces.workspace(repo, wanted) as other:
+                    await other.apply(diff)
+                    text = "cat src/lib/link 'new/deep/a file'; ls src/lib"
+                    assert await said(other, text) == "old\nnew\nfile\nlink\nold\n"
+
+        asyncio.run(work())
+
     def test_what_lies_among_the_files_has_no_say_in_a_diff(
         self, opened: Opened, wanted: Wanted
     ) -> None:

@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from fairtrial.model.errors import Undecidable
+from fairtrial.workspaces.sandbox.differing import add_all
+from fairtrial.workspaces.starting import small_source
 
 # `info/attributes` goes before the files' own: contents are compared as they are.
 _ATTRIBUTES = "* -text !eol !filter !ident !working-tree-encoding !diff !merge\n"
@@ -28,13 +30,6 @@ _SETTINGS = {
     "gc.auto": "0",
 }
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
-_DIFF = r"""
-base=$1
-shift
-git add --all -- . || exit 1
-exec git diff --cached --binary --full-index --no-renames --no-color --no-ext-diff --no-textconv \
-  "$base" -- . "$@"
-"""
 
 
 def environment(git: str, work_tree: str) -> dict[str, str]:
@@ -55,7 +50,7 @@ def environment(git: str, work_tree: str) -> dict[str, str]:
 def diff_command(base: str, leaving_out: Sequence[str]) -> tuple[str, ...]:
     """Return the program that prints what differs from a tree, run in the files' folder."""
     excluded = (f":(exclude,literal){path}" for path in leaving_out)
-    return ("/bin/sh", "-c", _DIFF, "sh", base, *excluded)
+    return small_source("differing", base, *excluded)
 
 
 def apply_command(leaving_out: Sequence[str]) -> tuple[str, ...]:
@@ -100,7 +95,7 @@ def record_tree(git: Path, files: Path, environ: Mapping[str, str]) -> str:
     new_repository(git)
     env = {**environment(str(git), str(files)), "PATH": environ.get("PATH", "/usr/bin:/bin")}
     try:
-        _git(env, files, "add", "--all", "--", ".")
+        add_all(str(files), env)
         return _git(env, files, "write-tree").decode().strip()
     except FileNotFoundError:
         raise Undecidable("git is not on PATH: install it") from None
