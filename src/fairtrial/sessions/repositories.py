@@ -23,6 +23,34 @@ class Repositories:
         return self._known[folder]
 
 
+def git_folder(folder: str) -> Path | None:
+    """Return the folder that git keeps the commits around a folder in; worktrees share one.
+
+    Of a folder that is gone, those around the nearest one that is left. None when there is none.
+    """
+    if "\0" in folder or not PurePosixPath(folder).is_absolute() or _on_windows(folder):
+        return None
+    place = Path(folder)
+    try:
+        for around in (place, *place.parents):
+            if (around / ".git").is_dir():
+                return (around / ".git").resolve()
+            if (around / ".git").is_file():
+                return _shared(around, (around / ".git").read_text(encoding="utf-8"))
+            if _is_bare(around):
+                return around.resolve()
+    except (OSError, ValueError):
+        return None
+    return None
+
+
+def _shared(root: Path, pointer: str) -> Path:
+    """Return where the `.git` file of a worktree or a submodule leads to in the end."""
+    own = root / pointer.partition(":")[2].strip()
+    common = own / "commondir"
+    return (own / common.read_text(encoding="utf-8").strip() if common.is_file() else own).resolve()
+
+
 def _root(folder: str) -> str | None:
     if "\0" in folder or not PurePosixPath(folder).is_absolute() or _on_windows(folder):
         return None

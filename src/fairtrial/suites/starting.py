@@ -7,6 +7,7 @@ import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from glob import escape
 from pathlib import Path
 from typing import Final
 
@@ -16,7 +17,8 @@ from fairtrial.model.snapshot import Snapshot
 from fairtrial.model.start_state import Base, BaseSource, Grade, StartState
 from fairtrial.ports.snapshots import SnapshotFiles
 from fairtrial.sessions.start_state.laying_out import lay_out
-from fairtrial.suites.folders import DOCKERFILE
+from fairtrial.suites.folders import DOCKERFILE, SUITES, TASKS
+from fairtrial.suites.task_file import FILE
 from fairtrial.workspaces.snapshots.git_program import Git, GitError
 
 _LONGEST_S: Final = 600.0
@@ -30,6 +32,7 @@ _WHO: Final = {
     )
 }
 """Always the same, so that equal files are equal commits."""
+_TASK_FILES: Final = f"{SUITES}/*/{TASKS}/*/{FILE}"
 _MESSAGE: Final = "The repository as it was"
 
 
@@ -68,13 +71,41 @@ def write_start(task: EvalTask, files: Path | None, folder: Path, sources: Sourc
             _copy(task.start, files, folder)
         else:
             _write_repository(task.start, folder, sources)
-        hidden = (*task.verifier.hidden, *task.verifier.patterns)
+        hidden = hidden_of(task, folder, sources.environ)
         if hidden:
             hide(folder, hidden, sources.environ)
     except (FairtrialError, GitError, OSError) as error:
         raise Undecidable(
             f"the workspace of {task.suite}/{task.name} cannot be made: {error}"
         ) from error
+
+
+def hidden_of(task: EvalTask, folder: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the paths and globs of what the agent must not see of a workspace.
+
+    They are the hidden files of its task, and the suites of a repository: what solves tasks, and
+    what checks them, stands in those.
+
+    Args:
+        task: The task.
+        folder: Its workspace.
+        environ: The environment that git gets.
+
+    Raises:
+        GitError: git failed.
+    """
+    hidden = (*task.verifier.hidden, *task.verifier.patterns)
+    if isinstance(task.start, FolderStart):
+        return hidden
+    paths = {path.relative_to(folder).as_posix() for path in folder.glob(_TASK_FILES)}
+    if (folder / ".git").is_dir():
+        git = Git(environ, lambda: _LONGEST_S)
+        for words in (["ls-files"], ["ls-tree", "-r", "--name-only", "HEAD"]):
+            if words[0] == "ls-files" or _has_head(git, folder):
+                listed = _paths(git.run([*words, "-z", "--", SUITES], cwd=folder).out)
+                paths |= {path for path in listed if fnmatchcase(path, _TASK_FILES)}
+    suites = {path.split("/")[1] for path in paths}
+    return (*hidden, *(f"{SUITES}/{escape(suite)}/*" for suite in sorted(suites)))
 
 
 def hide(folder: Path, hidden: Sequence[str], environ: Mapping[str, str]) -> None:
@@ -90,7 +121,7 @@ def hide(folder: Path, hidden: Sequence[str], environ: Mapping[str, str]) -> Non
         OSError: a file cannot be removed.
     """
     for path in list(_files(folder)):
-        if _fits(path, hidden):
+        if fits(path, hidden):
             (folder / path).unlink()
     if not (folder / ".git").is_dir():
         return
@@ -99,7 +130,7 @@ def hide(folder: Path, hidden: Sequence[str], environ: Mapping[str, str]) -> Non
     committed = _has_head(git, folder)
     if committed:
         known |= _paths(git.run(["ls-tree", "-r", "-z", "--name-only", "HEAD"], cwd=folder).out)
-    gone = sorted(path for path in known if _fits(path, hidden))
+    gone = sorted(path for path in known if fits(path, hidden))
     if not gone:
         return
     if committed:
@@ -180,5 +211,6 @@ def _files(folder: Path) -> Iterable[str]:
             yield Path(place, name).relative_to(folder).as_posix()
 
 
-def _fits(path: str, patterns: Sequence[str]) -> bool:
+def fits(path: str, patterns: Sequence[str]) -> bool:
+    """Return whether a path is one of some paths, or fits one of some globs."""
     return any(path == pattern or fnmatchcase(path, pattern) for pattern in patterns)

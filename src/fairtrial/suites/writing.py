@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from fairtrial.model.eval_task import EvalTask, RepoStart
 from fairtrial.suites.folders import (
@@ -16,8 +17,29 @@ from fairtrial.suites.folders import (
 )
 from fairtrial.suites.task_file import FILE
 
-SCHEMA_VERSION = "1.1"
+SCHEMA_VERSION: Final = "1.1"
 """The version of Harbor's `task.toml` whose words are used."""
+
+
+README: Final = "README.md"
+
+_README: Final = """\
+# Eval tasks
+
+Each folder in `tasks` is one task for a coding agent, made of a session that went wrong:
+
+- `task.toml`: what its workspace begins with, what makes it ready, what verifies it
+- `instruction.md`: what the agent is told
+- `start.patch`: what differed from the commit
+- `reference.patch`: a correct change, which you add
+- `near_misses/`: changes that the verifier must fail; `session.patch` is the session's own
+- `hidden/`: files that only the verifier sees
+
+Read the session before you keep its task. After an edit, load the task and validate it:
+
+    fairtrial eval import evals/SUITE/tasks/TASK
+    fairtrial eval validate TASK
+"""
 
 
 def write_task(task: EvalTask, folder: Path, root: Path) -> None:
@@ -52,6 +74,16 @@ def write_task(task: EvalTask, folder: Path, root: Path) -> None:
         partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def write_suite_readme(suite: Path) -> None:
+    """Write what a suite's folder is into it, unless there is such a file.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    with suppress(FileExistsError), (suite / README).open("x", encoding="utf-8") as stream:
+        stream.write(_README)
 
 
 def task_file_text(task: EvalTask, root: Path) -> str:

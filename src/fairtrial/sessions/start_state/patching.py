@@ -50,14 +50,29 @@ def patch_of(state: StartState, environ: Mapping[str, str]) -> bytes:
                 (Path(scratch) / name).mkdir()
                 check_out(repo, kept, Path(scratch) / name)
             put_all(Path(scratch) / "b", state.overrides)
-            words = ["diff", "--no-index", "--no-prefix", "--binary", "--full-index"]
-            words += ["--no-renames", "--no-ext-diff", "--no-textconv", "a", "b"]
-            program = Program(environ, lambda: _LONGEST_S)
-            answer = program.run(words, cwd=Path(scratch), check=False)
+            return compared(Path(scratch), environ)
         except GitError as error:
             raise StoreError(
                 "git cannot read the files", where=state.repo, why=str(error)
             ) from error
+
+
+def compared(folder: Path, environ: Mapping[str, str]) -> bytes:
+    """Return what differs from the folder `a` to the folder `b`, as a patch.
+
+    Contents are compared as they are, whatever attributes say.
+
+    Args:
+        folder: The folder that both lie in.
+        environ: The environment that git gets.
+
+    Raises:
+        GitError: git failed.
+    """
+    words = ["diff", "--no-index", "--no-prefix", "--binary", "--full-index"]
+    words += ["--no-renames", "--no-ext-diff", "--no-textconv", "a", "b"]
+    program = Program(environ, lambda: _LONGEST_S)
+    answer = program.run(words, cwd=folder, check=False)
     if answer.code not in (0, _DIFFERENT):
-        raise StoreError("git cannot compare the files", where=state.repo, why=answer.err)
+        raise GitError(answer.err)
     return answer.out
