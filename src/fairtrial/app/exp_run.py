@@ -79,6 +79,21 @@ def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentR
     intent = intent_of(bench, request, arms)
     if request.dry_run or request.matrix.plan:
         return _plan_report(bench, intent, request)
+    return carry_out(bench, request, intent)
+
+
+def carry_out(bench: Bench, request: Request, intent: Intent) -> ExperimentReport:
+    """Run what an intent leaves to run, and report; when nothing is left, only report.
+
+    Args:
+        bench: The workbench.
+        request: What was asked for.
+        intent: What `intent_of` made of it.
+
+    Raises:
+        RefusedError: another process is at it, or it would cost more than it may.
+        StoreError: the store cannot be read or written.
+    """
     if intent.state is not None and _is_whole(request, intent):
         return _whole(bench, request, intent, intent.state)
     return run_intent(bench, request, intent, _birth(bench, request))

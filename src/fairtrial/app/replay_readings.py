@@ -50,6 +50,10 @@ def replay_reading(bench: Bench, state: ExperimentState) -> ReplayReading | None
 def recording_note(bench: Bench, state: ExperimentState) -> str | None:
     """Return a line about a recorded run that recorded nothing; None when it did, or is none."""
     calls = state.experiment.spec.get("calls") or {}
+    arms = (state.experiment.spec.get("arms") or {}).values()
+    if all(task.get("kind") == "agent" and task.get("agent") == "command" for task in arms):
+        # Recording is part of such a task; nobody asked for it, and it may ask no model.
+        return None
     if not calls.get("record") or calls.get("replay") or not state.totals.recorded:
         return None
     found = bench.store.calls.newest(CallQuery(experiment_id=state.experiment.id, limit=1))

@@ -72,6 +72,7 @@ class Verb:
 
 GROUPS = {
     "exp": "Run experiments and read them",
+    "eval": "Turn failed sessions into evals, check them and run agents on them",
     "grader": "Find out what graders and judges are worth",
     "dataset": "Keep the cases that experiments run on",
     "cache": "Keep the answers of models, so that the same question costs once",
@@ -135,6 +136,12 @@ VERBS = (
         "Write an experiment, or the comparison of two, as junit, jsonl, csv, markdown or html",
     ),
     Verb(("exp", "schema"), "Print the JSON Schema of the spec file, for editors"),
+    Verb(
+        ("eval", "run"),
+        "Let a coding agent work on eval tasks, and verify what it did",
+        runs_trials=True,
+        asks=True,
+    ),
     Verb(
         ("grader", "calibrate"),
         "Hold a grader against people's labels: what it recognises, how surely, where it differs",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import signal
 import sys
 from typing import Any
 
@@ -18,10 +19,14 @@ def asking(verb: Verb, bench: Bench) -> Bench:
 
     def ask(report: Any, question: str) -> bool:
         show(verb, report, as_json=False)
+        # What runs trials has made Ctrl-C a request to the run; here it ends the command.
+        before = signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             answer = input(f"{question} [y/N] ")
         except EOFError:
             return False
+        finally:
+            signal.signal(signal.SIGINT, before)
         return answer.strip().lower() in _YES
 
     return dataclasses.replace(bench, ask=ask) if _has_terminal() else bench

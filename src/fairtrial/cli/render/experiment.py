@@ -56,7 +56,7 @@ def render_experiment(
     """
     if report.note:
         line(console, report.note, "yellow")
-    _headline(report, console)
+    render_headline(report, console)
     if asked or (report.comparison is None and _counted(report)):
         _against(report, console)
     if report.matrix is not None:
@@ -65,12 +65,12 @@ def render_experiment(
         _compared(report, report.comparison, console)
     else:
         _alone(report, console)
-    _timelines(report, console)
+    render_timelines(report, console)
     if next_steps:
-        _next(report, console)
+        render_next(report, console)
 
 
-def _timelines(report: ExperimentReport, console: Console) -> None:
+def render_timelines(report: ExperimentReport, console: Console) -> None:
     """Print what changed since the run before it, and whether its loop should stop."""
     if report.in_session is not None:
         console.print()
@@ -93,7 +93,7 @@ def _alone(report: ExperimentReport, console: Console) -> None:
         render_grader_noise(report.grader_noise.noise, console)
     _failures(report, console)
     _flaky(report, console)
-    _problems(report, console)
+    render_problems(report, console)
     _slowest(report, console)
     if report.gate is not None:
         render_gate(report.gate, console)
@@ -103,7 +103,7 @@ def _compared(report: ExperimentReport, comparison: ComparisonReport, console: C
     """Print what two arms came to; which of them failed where stands in their comparison."""
     _arms(report, console)
     _replay(report, console)
-    _problems(report, console)
+    render_problems(report, console)
     if report.gate is not None:
         render_gate(report.gate, console)
     console.print()
@@ -117,12 +117,13 @@ def _cells(report: ExperimentReport, matrix: Mapping[str, Json], console: Consol
     if report.design is not None:
         render_design(report.design, console)
     render_matrix(matrix, console)
-    _problems(report, console)
+    render_problems(report, console)
     if report.gate is not None:
         render_gate(report.gate, console)
 
 
-def _headline(report: ExperimentReport, console: Console) -> None:
+def render_headline(report: ExperimentReport, console: Console) -> None:
+    """Print what ran, how far it came and what it cost."""
     state = report.state
     experiment, totals = state.experiment, state.totals
     dataset = f"{experiment.dataset}@{experiment.dataset_number}"
@@ -306,7 +307,8 @@ def _flaky(report: ExperimentReport, console: Console) -> None:
         line(console, f"  {names}" + (" …" if total > len(report.flaky_rows) else ""))
 
 
-def _problems(report: ExperimentReport, console: Console) -> None:
+def render_problems(report: ExperimentReport, console: Console) -> None:
+    """Print the trials that no grader decided, by cause."""
     for cause, trials in report.problems.items():
         title, meaning = CAUSES[cause]
         total = report.state.totals.causes[cause]
@@ -338,7 +340,8 @@ def _short(row: Row) -> str:
     return excerpt(str(row.key), _LONGEST_KEY)
 
 
-def _next(report: ExperimentReport, console: Console) -> None:
+def render_next(report: ExperimentReport, console: Console) -> None:
+    """Print the commands worth trying now."""
     if report.next_steps:
         section(console, "Next")
         for command, does in report.next_steps:
