@@ -60,7 +60,7 @@ def a_task(repo: Path, **changed: Any) -> EvalTask:
 
 @asynccontextmanager
 async def workshop(
-    home: Path, task: EvalTask, keep: Keep = keeps_nothing
+    home: Path, task: EvalTask, keep: Keep = keeps_nothing, files: Path | None = None
 ) -> AsyncIterator[tuple[Workshop, HostWorkspace]]:
     """Give a workshop that knows the task, and what runs its programs."""
     programs = HostWorkspace(slots=4)
@@ -71,7 +71,7 @@ async def workshop(
         store.suites.load(task, "/p", "/f", NOW)
         await programs.open()
         try:
-            means = Means(store.suites, workspaces, sources, lambda _: None, keep, os.environ)
+            means = Means(store.suites, workspaces, sources, lambda _: files, keep, os.environ)
             yield Workshop(means), programs
         finally:
             await programs.close()

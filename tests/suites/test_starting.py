@@ -133,12 +133,11 @@ def test_equal_tasks_are_equal_commits(repo: Path, tmp_path: Path) -> None:
     assert len(heads) == 1
 
 
-def test_a_folder_is_copied_without_what_builds_its_image(tmp_path: Path) -> None:
+def test_a_folder_is_copied_without_hidden_files(tmp_path: Path) -> None:
     folder = tmp_path / "suite" / "tasks" / "t"
     (folder / "environment" / "sub").mkdir(parents=True)
     (folder / "task.toml").write_text('[verifier]\ncommand = "true"\nhidden = ["sub/*"]\n')
     (folder / "instruction.md").write_text("Do it")
-    (folder / "environment" / "Dockerfile").write_text("FROM x")
     (folder / "environment" / "a").write_text("a")
     (folder / "environment" / "a").chmod(0o755)
     (folder / "environment" / "sub" / "b").write_text(HIDDEN)
@@ -185,3 +184,16 @@ def everything(folder: Path) -> str:
         capture_output=True,
     ).stdout
     return b"\n".join([*files, objects]).decode("utf-8", "replace")
+
+
+def test_what_an_image_is_built_from_is_not_its_workspace(tmp_path: Path) -> None:
+    folder = tmp_path / "suite" / "tasks" / "t"
+    (folder / "environment").mkdir(parents=True)
+    (folder / "task.toml").write_text('[verifier]\ncommand = "true"\n')
+    (folder / "instruction.md").write_text("Do it")
+    (folder / "environment" / "Dockerfile").write_text("FROM x")
+    (folder / "environment" / "a").write_text("a")
+    place = tmp_path / "place"
+    place.mkdir()
+    write_start(read_task(folder, tmp_path), folder / "environment", place, SOURCES)
+    assert list(place.iterdir()) == []

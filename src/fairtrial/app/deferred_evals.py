@@ -10,7 +10,7 @@ if TYPE_CHECKING:  # what it defers
     from fairtrial.model.eval_task import EvalTask
     from fairtrial.model.isolation import Wanted
     from fairtrial.ports import PreparedRepo, RepoWorkspace, Workspace
-    from fairtrial.ports.suites import Trajectory
+    from fairtrial.ports.suites import TaskImage, Trajectory
     from fairtrial.suites.workshop import Workshop
     from fairtrial.workspaces.levels import LocalWorkspaces
 
@@ -53,6 +53,10 @@ class DeferredEvals:
     ) -> Coroutine[Any, Any, PreparedRepo]:
         """See `EvalTasks.prepared`."""
         return self._workshop().prepared(digest, harness)
+
+    def image(self, digest: str) -> Coroutine[Any, Any, TaskImage | None]:
+        """See `EvalTasks.image`."""
+        return self._workshop().image(digest)
 
     def workspace(self, repo: PreparedRepo, wanted: Wanted) -> RepoWorkspace:
         """See `EvalTasks.workspace`."""

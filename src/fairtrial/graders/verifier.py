@@ -13,12 +13,20 @@ from typing import Final, Literal
 
 from fairtrial.graders.judge import grader as judge
 from fairtrial.model.errors import GraderError, InfraError, TaskError, Undecidable, UsageError
-from fairtrial.model.eval_task import EVAL_TASK, Command, EvalTask, FolderStart
+from fairtrial.model.eval_task import (
+    EVAL_TASK,
+    LOGS,
+    SOLUTION,
+    SOLVE,
+    Command,
+    EvalTask,
+    Verifier,
+)
 from fairtrial.model.grader import Grade, GraderSpec, Subject
 from fairtrial.model.isolation import Isolation, Level, Wanted
 from fairtrial.model.json import Json
 from fairtrial.ports import ProcessCall, ProcessResult, Surroundings
-from fairtrial.ports.suites import EvalTasks
+from fairtrial.ports.suites import EvalTasks, wanted_in
 from fairtrial.ports.workspaces import RepoWorkspace, exactly
 from fairtrial.workspaces.ending import bad_ending, with_last_line
 from fairtrial.workspaces.environment import child_environment
@@ -183,16 +191,60 @@ class Verifying:
         if command is None:
             raise TaskError("the task has no verifying command")
         repo = await self.evals.prepared(task.digest, {})
-        files = (exactly(path) for path in (*leaving_out, *verifier.hidden))
+        files = (exactly(path) for path in (*leaving_out, *verifier.hidden_paths))
         dropped = (*files, *verifier.protected, *verifier.patterns)
-        async with self.evals.workspace(repo, _wanted(task, self.level)) as place:
+        async with self.evals.workspace(repo, await self._wanted(task)) as place:
             await place.apply(patch, dropped)
             if verifier.hidden:
-                await place.copy_in(verifier.hidden)
+                await place.copy_in(verifier.hidden, to=verifier.place or ".")
+            if verifier.place is not None:
+                await place.copy_in({"verifier/.fairtrial": b""}, to=LOGS)
             ended = await place.run(self._call(command, place))
-            reward = await place.read(str(place.home / REWARD), 4096)
+            reward = await _reward(place, verifier)
             isolation = place.isolation
         return _verification(ended, reward, command, isolation)
+
+    async def reference(self, task: EvalTask) -> bytes | None:
+        """Return a task's reference: its patch, or what its solution's program changes.
+
+        None when it has neither. The program runs in a workspace of its own.
+
+        Raises:
+            InfraError: the workspace cannot be made.
+            Undecidable: it was lost.
+            TaskError: the program fails.
+        """
+        if task.reference is not None:
+            return task.reference.encode("utf-8", "surrogateescape")
+        if SOLVE not in task.solution:
+            return None
+        repo = await self.evals.prepared(task.digest, {})
+        line = f"chmod +x {SOLUTION}/{SOLVE} && {SOLUTION}/{SOLVE}"
+        async with self.evals.workspace(repo, await self._wanted(task)) as place:
+            await place.copy_in(task.solution, to=SOLUTION)
+            ended = await place.run(self._call(Command(line, task.agent_limit_s), place))
+            if ended.timed_out:
+                raise TaskError(f"{SOLVE} ran over its limit of {task.agent_limit_s:g} s")
+            problem = bad_ending(ended.usage, in_shell=True)
+            if problem is not None:
+                told = with_last_line(problem, ended.usage.stderr_tail)
+                raise TaskError(f"{SOLVE} failed: {told}")
+            return await place.diff()
+
+    async def _wanted(self, task: EvalTask) -> Wanted:
+        if self.level not in {None, Level.IMAGE}:
+            if task.verifier.place is not None:
+                raise TaskError(
+                    f"its verifier needs an image, and level {self.level} has none; "
+                    "run it at level image"
+                )
+            return Wanted(self.level)
+        image = await self.evals.image(task.digest)
+        if image is None:
+            return Wanted(self.level)
+        folders = [] if task.verifier.place is None else [task.verifier.place, LOGS]
+        folders += [SOLUTION] if task.solution else []
+        return wanted_in(image, Wanted(folders=tuple(folders)))
 
     def _call(self, command: Command, place: RepoWorkspace) -> ProcessCall:
         env = child_environment(self.environ, command.env, (), "the verifier's env")
@@ -220,11 +272,16 @@ def judge_options(task: EvalTask, where: str) -> judge.Options:
     return options
 
 
-def _wanted(task: EvalTask, level: Level | None) -> Wanted:
-    image = task.start.image if isinstance(task.start, FolderStart) else None
-    if level is None and image is not None:
-        level = Level.IMAGE
-    return Wanted(level=level, image=image if level is Level.IMAGE else None)
+async def _reward(place: RepoWorkspace, verifier: Verifier) -> bytes | None:
+    """Return what the verifier wrote of its reward; None when it wrote nothing."""
+    names = [str(place.home / REWARD)]
+    if verifier.place is not None:
+        names = [f"{LOGS}/verifier/reward.json", f"{LOGS}/verifier/reward.txt", *names]
+    for name in names:
+        data = await place.read(name, 4096)
+        if data is not None:
+            return data
+    return None
 
 
 def _verification(

@@ -15,6 +15,16 @@ EVAL_TASK: Final = "eval_task"
 """The key of a case's metadata that holds the digest of its eval task."""
 
 
+TESTS: Final = "/tests"
+"""Where an image's verifier finds its files, as Harbor's scripts expect."""
+LOGS: Final = "/logs"
+"""Where such a verifier writes: its reward into `verifier/reward.txt` or `.json` below it."""
+SOLUTION: Final = "/solution"
+"""Where the files of a solution lie in an image."""
+SOLVE: Final = "solve.sh"
+"""The program of a solution."""
+
+
 class TaskStatus(StrEnum):
     """Whether the verdicts of an eval task can be believed."""
 
@@ -64,12 +74,24 @@ class FolderStart:
         image: The container image that it needs; None runs at any level.
         dockerfile: Text of the file that the image is built from; None when it is only named.
         workdir: Where the workspace lies in the image; None is the image's own.
+        memory_mb: Megabytes of memory that its programs may use in the image; None is no limit.
+        cpus: Processors they may use in the image; None is no limit.
+
+    With a `dockerfile`, the files are what the image is built from, and the workspace is what it
+    holds at `workdir`. With an image alone, they lie over what that holds there.
     """
 
     files: Mapping[str, str]
     image: str | None = None
     dockerfile: str | None = None
     workdir: str | None = None
+    memory_mb: int | None = None
+    cpus: float | None = None
+
+    @property
+    def in_image(self) -> bool:
+        """Whether it needs an image, named or built."""
+        return self.image is not None or self.dockerfile is not None
 
     def content(self) -> dict[str, Json]:
         """Return what makes it the workspace it is."""
@@ -79,6 +101,7 @@ class FolderStart:
             "image": self.image,
             "dockerfile": self.dockerfile,
             "workdir": self.workdir,
+            **_given({"memory_mb": self.memory_mb, "cpus": self.cpus}),
         }
 
 
@@ -113,6 +136,8 @@ class Verifier:
             `hidden`.
         protected: Globs of files that are put back as they were at the start before the verifier
             runs, since changing them would satisfy it; what was added under them is removed.
+        place: The folder outside the workspace where the hidden files are put, such as `/tests`;
+            only in an image. None is the workspace.
     """
 
     command: Command | None = None
@@ -120,16 +145,23 @@ class Verifier:
     hidden: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     patterns: tuple[str, ...] = ()
     protected: tuple[str, ...] = ()
+    place: str | None = None
+
+    @property
+    def hidden_paths(self) -> tuple[str, ...]:
+        """Paths in the workspace that the agent must not find there."""
+        return () if self.place is not None else tuple(self.hidden)
 
     def content(self) -> dict[str, Json]:
         """Return it as JSON; a hidden file stands as its hash."""
-        hidden = {path: hashlib.sha256(data).hexdigest() for path, data in self.hidden.items()}
+        hidden = _hashes(self.hidden)
         return {
             "command": None if self.command is None else self.command.content(),
             "judge": None if self.judge is None else dict(self.judge),
             "hidden": hidden,
             "patterns": list(self.patterns),
             "protected": list(self.protected),
+            **_given({"place": self.place}),
         }
 
 
@@ -166,6 +198,8 @@ class EvalTask:
         origin: The session it was made from; None for a task of any other origin.
         reference: A correct change, as a patch; None when there is none.
         near_misses: Patches that the verifier must fail, by name.
+        solution: Files of a program that does the task, `solve.sh` among them; it makes the
+            reference where there is no patch.
         metadata: Facts that its folder gives and fairtrial only passes on.
     """
 
@@ -180,6 +214,7 @@ class EvalTask:
     origin: Origin | None = None
     reference: str | None = None
     near_misses: Mapping[str, str] = field(default_factory=dict)
+    solution: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     metadata: Mapping[str, Json] = field(default_factory=dict)
 
     def content(self) -> dict[str, Json]:
@@ -192,6 +227,7 @@ class EvalTask:
             "agent_limit_s": self.agent_limit_s,
             "reference": self.reference,
             "near_misses": dict(self.near_misses),
+            **_given({"solution": _hashes(self.solution) or None}),
         }
 
     @property
@@ -204,6 +240,15 @@ class EvalTask:
         return {
             "start": self.start.content(),
             "setup": None if self.setup is None else self.setup.content(),
-            "hidden": sorted(self.verifier.hidden),
+            "hidden": sorted(self.verifier.hidden_paths),
             "patterns": list(self.verifier.patterns),
         }
+
+
+def _given(told: Mapping[str, Json]) -> dict[str, Json]:
+    """Return what is there; what is not leaves the digest as it was."""
+    return {name: value for name, value in told.items() if value is not None}
+
+
+def _hashes(files: Mapping[str, bytes]) -> dict[str, Json]:
+    return {path: hashlib.sha256(data).hexdigest() for path, data in files.items()}

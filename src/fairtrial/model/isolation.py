@@ -35,6 +35,8 @@ class Guarantee(StrEnum):
     """All processes together stay within the limit of memory that was asked for."""
     PROCESS_COUNT = "process_count"
     """There are never more processes than was asked for."""
+    CPUS = "cpus"
+    """All processes together use no more processors than was asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,12 @@ class Limits:
     Attributes:
         memory_bytes: Memory, swap included where the system counts it.
         processes: Processes and threads at a time.
+        cpus: Processors, as a number that need not be whole; held at level `image` alone.
     """
 
     memory_bytes: int | None = None
     processes: int | None = None
+    cpus: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +66,12 @@ class Wanted:
             level `none` they reach whatever their user does.
         image: The image of level `image`.
         pull: Whether an image that is not on this machine may be fetched.
+        workdir: At level `image`: where the files lie in the container; None is `/workspace`.
+        folders: At level `image`: further folders, absolute, that are the trial's own and empty at
+            the start; `RepoWorkspace.copy_in`, `read` and `files` know them, too.
         visible: Folders outside the system's that programs at level `bwrap` may read, such as a
-            virtual environment. Folders of `PATH` need not be named.
+            virtual environment. Folders of `PATH` need not be named. At level `image`, they lie at
+            the same place in the container.
         overlay: At level `bwrap`: lay the files over the prepared ones where that works, which
             costs next to nothing; but a program that renames a prepared *folder* by itself, as
             `git mv` does, then fails. False copies them, and everything works as in any folder.
@@ -74,6 +82,8 @@ class Wanted:
     port: int | None = None
     image: str | None = None
     pull: bool = False
+    workdir: str | None = None
+    folders: tuple[str, ...] = ()
     visible: tuple[str, ...] = ()
     overlay: bool = True
 

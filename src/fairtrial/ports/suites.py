@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Protocol
 
 from fairtrial.model.eval_task import EvalTask, TaskStatus
-from fairtrial.model.isolation import Wanted
+from fairtrial.model.isolation import Level, Limits, Wanted
 from fairtrial.model.json import Json
 from fairtrial.ports.workspaces import PreparedRepo, RepoWorkspace
 
@@ -74,6 +74,13 @@ class SuiteStore(Protocol):
         """Return the folder of a task whose newest version has a digest; None when none has."""
         ...
 
+    def snapshots(self) -> Mapping[str, str]:
+        """Return the ids of the snapshots that newest versions begin with, of all projects.
+
+        Each comes with a task that does, as `SUITE/NAME`. They outlast their sessions.
+        """
+        ...
+
     def judge(
         self, digest: str, status: TaskStatus, validation: Mapping[str, Json], now: datetime
     ) -> None:
@@ -106,6 +113,38 @@ class Trajectory:
     session: str | None
     leaks: tuple[str, ...] = ()
     trouble: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskImage:
+    """The image that an eval task's programs run in.
+
+    Attributes:
+        name: Its name on this machine.
+        workdir: Where the workspace lies in it.
+        limits: What the task lets its programs use.
+    """
+
+    name: str
+    workdir: str
+    limits: Limits
+
+
+def wanted_in(image: TaskImage, more: Wanted | None = None) -> Wanted:
+    """Return what is asked of a workspace in an image.
+
+    Args:
+        image: The image.
+        more: What is asked beside; its level and image play no part, and its limits win.
+    """
+    more = more or Wanted()
+    asked, own = more.limits, image.limits
+    limits = Limits(
+        own.memory_bytes if asked.memory_bytes is None else asked.memory_bytes,
+        own.processes if asked.processes is None else asked.processes,
+        own.cpus if asked.cpus is None else asked.cpus,
+    )
+    return replace(more, level=Level.IMAGE, limits=limits, image=image.name, workdir=image.workdir)
 
 
 class EvalTasks(Protocol):
@@ -142,6 +181,14 @@ class EvalTasks(Protocol):
         Raises:
             InfraError: they cannot be made, e.g. the setup failed.
             Undecidable: what they are made from is not there any more.
+        """
+        ...
+
+    async def image(self, digest: str) -> TaskImage | None:
+        """Return the image of a task, built when it has to be; None for a task without one.
+
+        Raises:
+            InfraError: there is no engine, the image is not on this machine, or it was not built.
         """
         ...
 

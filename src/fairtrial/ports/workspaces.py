@@ -146,6 +146,57 @@ class RepoWorkspace(Workspace, Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """What is known of an image on this machine.
+
+    Attributes:
+        name: Its name.
+        id: The digest of its content.
+        workdir: The folder that its programs start in.
+    """
+
+    name: str
+    id: str
+    workdir: str
+
+
+class Images(Protocol):
+    """Images of podman or docker on this machine."""
+
+    async def facts(self, image: str) -> ImageFacts:
+        """Return what is known of an image.
+
+        Raises:
+            UsageError: it is not on this machine; none is fetched.
+        """
+        ...
+
+    async def build(self, context: Path, dockerfile: str, limit_s: float) -> str:
+        """Return the name of the image of a Dockerfile, built when it is not there yet.
+
+        It is named after all that it is built from, so equal folders are one image.
+
+        Args:
+            context: The folder that it is built in.
+            dockerfile: The text of the Dockerfile.
+            limit_s: Seconds that it may take.
+
+        Raises:
+            UsageError: an image that it begins with is not on this machine; none is fetched.
+            InfraError: it was not built; the message has the engine's last words.
+        """
+        ...
+
+    async def copy_out(self, image: str, folder: str, target: Path) -> None:
+        """Copy what an image holds at a folder into one on this machine; nothing when it is not.
+
+        Raises:
+            InfraError: the engine failed.
+        """
+        ...
+
+
 class Workspaces(Protocol):
     """Makes workspaces, and knows what of them is left on this machine."""
 
@@ -164,6 +215,14 @@ class Workspaces(Protocol):
 
         Raises:
             UsageError: the level does not work here, or `wanted` does not fit it.
+        """
+        ...
+
+    def images(self) -> Images:
+        """Return the images of this machine.
+
+        Raises:
+            UsageError: neither podman nor docker works here.
         """
         ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 
@@ -20,7 +21,7 @@ from fairtrial.store.codec import from_json, to_json
 
 def to_body(task: EvalTask) -> bytes:
     """Return a task whole."""
-    hidden = {path: base64.b64encode(data).decode() for path, data in task.verifier.hidden.items()}
+    hidden = _encoded(task.verifier.hidden)
     return to_json(
         {
             "instruction": task.instruction,
@@ -30,6 +31,7 @@ def to_body(task: EvalTask) -> bytes:
             "agent_limit_s": task.agent_limit_s,
             "reference": task.reference,
             "near_misses": dict(task.near_misses),
+            "solution": _encoded(task.solution),
             "facts": facts_of(task),
         }
     )
@@ -48,6 +50,7 @@ def from_body(data: bytes) -> EvalTask:
         agent_limit_s=told["agent_limit_s"],
         reference=told["reference"],
         near_misses=told["near_misses"],
+        solution=_decoded(told.get("solution", {})),
     )
     return with_facts(made, told["facts"])
 
@@ -95,10 +98,19 @@ def _verifier(told: dict[str, Json]) -> Verifier:
     return Verifier(
         command=None if told["command"] is None else Command(**told["command"]),
         judge=told["judge"],
-        hidden={path: base64.b64decode(text) for path, text in told["hidden"].items()},
+        hidden=_decoded(told["hidden"]),
         patterns=tuple(told["patterns"]),
         protected=tuple(told["protected"]),
+        place=told.get("place"),
     )
+
+
+def _encoded(files: Mapping[str, bytes]) -> dict[str, str]:
+    return {path: base64.b64encode(data).decode() for path, data in files.items()}
+
+
+def _decoded(told: Mapping[str, str]) -> dict[str, bytes]:
+    return {path: base64.b64decode(text) for path, text in told.items()}
 
 
 def _plain(origin: Origin) -> dict[str, Json]:

@@ -12,6 +12,7 @@ from typing import Final
 
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.eval_task import (
+    TESTS,
     Command,
     EvalTask,
     FolderStart,
@@ -30,9 +31,12 @@ NEAR_MISSES: Final = "near_misses"
 HIDDEN: Final = "hidden"
 ENVIRONMENT: Final = "environment"
 DOCKERFILE: Final = "Dockerfile"
+TESTS_FOLDER: Final = "tests"
+TEST_SCRIPT: Final = "test.sh"
+SOLUTION_FOLDER: Final = "solution"
 
 HIDDEN_LIMIT: Final = 16 * 1024 * 1024
-"""Bytes that the hidden files of a task may have, all together."""
+"""Bytes that the hidden files of a task may have, all together; so may those of a solution."""
 
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 
@@ -108,6 +112,7 @@ def read_task(folder: Path, root: Path) -> EvalTask:
             path.name.removesuffix(".patch"): _patch(path)
             for path in sorted((folder / NEAR_MISSES).glob("*.patch"))
         },
+        solution=_small_files(folder / SOLUTION_FOLDER),
         metadata={name: fact for name, fact in file.metadata.items() if name != "tags"},
     )
 
@@ -122,6 +127,8 @@ def _start(file: TaskFile, folder: Path, root: Path) -> RepoStart | FolderStart:
             image=file.environment.docker_image,
             dockerfile=_text(dockerfile) if dockerfile.is_file() else None,
             workdir=file.environment.workdir,
+            memory_mb=file.environment.memory_mb,
+            cpus=file.environment.cpus,
         )
     where = f"{folder / FILE}, [start]"
     if told.commit is None and told.snapshot is None and told.patch is None:
@@ -139,22 +146,31 @@ def _start(file: TaskFile, folder: Path, root: Path) -> RepoStart | FolderStart:
 
 def _verifier(file: TaskFile, folder: Path) -> Verifier:
     told = file.verifier
-    hidden = _hidden(folder / HIDDEN)
+    hidden = _small_files(folder / HIDDEN)
     if told.command is not None and told.judge is not None:
         raise UsageError(
             "a command and a judge cannot both decide",
             where=f"{folder / FILE}, [verifier]",
             fix="keep one of them",
         )
-    line = told.command
+    line, place = told.command, None
+    if line is None and told.judge is None and (folder / TESTS_FOLDER / TEST_SCRIPT).is_file():
+        line, place = f"chmod +x {TESTS}/{TEST_SCRIPT} && {TESTS}/{TEST_SCRIPT}", TESTS
+        if hidden or told.hidden:
+            raise UsageError(
+                f"files are hidden both in {HIDDEN}/ and in {TESTS_FOLDER}/",
+                where=str(folder),
+                fix=f"put them all into {TESTS_FOLDER}/, or give a 'command'",
+            )
+        hidden = _small_files(folder / TESTS_FOLDER)
     if line is None and told.judge is None:
         raise UsageError(
             "nothing verifies the task",
             where=f"{folder / FILE}, [verifier]",
-            fix="give a 'command', such as \"npm test\", or a 'judge'",
+            fix="give a 'command', such as \"npm test\", a 'judge', or the script tests/test.sh",
         )
     command = None if line is None else Command(line, told.timeout_sec, told.env)
-    return Verifier(command, told.judge, hidden, told.hidden, told.protected)
+    return Verifier(command, told.judge, hidden, told.hidden, told.protected, place)
 
 
 def _setup(file: TaskFile) -> Command | None:
@@ -167,15 +183,17 @@ def _origin(file: TaskFile) -> Origin | None:
     return None if told is None else Origin(told.session, told.agent, told.flags, told.ended_at)
 
 
-def _hidden(folder: Path) -> Mapping[str, bytes]:
+def _small_files(folder: Path) -> Mapping[str, bytes]:
     found: dict[str, bytes] = {}
     size = 0
     for path in _files(folder):
         if path.is_symlink():
-            raise UsageError("a hidden file cannot be a link", where=str(path))
+            raise UsageError(f"a file of {folder.name}/ cannot be a link", where=str(path))
+        if not path.is_file():
+            raise UsageError("it is neither a file nor a folder", where=str(path), fix="remove it")
         size += path.stat().st_size
         if size > HIDDEN_LIMIT:
-            raise UsageError(f"over {HIDDEN_LIMIT:,} bytes of hidden files", where=str(folder))
+            raise UsageError(f"over {HIDDEN_LIMIT:,} bytes of files", where=str(folder))
         found[path.relative_to(folder).as_posix()] = path.read_bytes()
     return found
 
@@ -185,6 +203,8 @@ def _digests(folder: Path) -> Iterator[tuple[str, str]]:
         name = path.relative_to(folder).as_posix()
         if path.is_symlink():
             yield name, f"->{path.readlink()}"
+        elif not path.is_file():
+            raise UsageError("it is neither a file nor a folder", where=str(path), fix="remove it")
         elif name != DOCKERFILE:
             digest = hashlib.sha256(path.read_bytes()).hexdigest()
             yield name, ("x" if path.stat().st_mode & stat.S_IXUSR else "") + digest

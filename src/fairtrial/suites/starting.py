@@ -17,7 +17,7 @@ from fairtrial.model.snapshot import Snapshot
 from fairtrial.model.start_state import Base, BaseSource, Grade, StartState
 from fairtrial.ports.snapshots import SnapshotFiles
 from fairtrial.sessions.start_state.laying_out import lay_out
-from fairtrial.suites.folders import DOCKERFILE, SUITES, TASKS
+from fairtrial.suites.folders import SUITES, TASKS
 from fairtrial.suites.task_file import FILE
 from fairtrial.workspaces.snapshots.git_program import Git, GitError
 
@@ -94,7 +94,7 @@ def hidden_of(task: EvalTask, folder: Path, environ: Mapping[str, str]) -> tuple
     Raises:
         GitError: git failed.
     """
-    hidden = (*task.verifier.hidden, *task.verifier.patterns)
+    hidden = (*task.verifier.hidden_paths, *task.verifier.patterns)
     if isinstance(task.start, FolderStart):
         return hidden
     paths = {path.relative_to(folder).as_posix() for path in folder.glob(_TASK_FILES)}
@@ -162,6 +162,8 @@ def _write_repository(start: RepoStart, folder: Path, sources: Sources) -> None:
 
 
 def _copy(start: FolderStart, files: Path | None, folder: Path) -> None:
+    if start.dockerfile is not None:
+        return  # the image was built from them, and the workspace is what it holds
     if files is None or not files.is_dir():
         if start.files:
             raise FileNotFoundError(f"the folder {files} is gone")
@@ -170,7 +172,6 @@ def _copy(start: FolderStart, files: Path | None, folder: Path) -> None:
         target = folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(files / name, target, follow_symlinks=False)
-    (folder / DOCKERFILE).unlink(missing_ok=True)
 
 
 def _without(git: Git, folder: Path, gone: Iterable[str]) -> None:

@@ -61,12 +61,16 @@ class EnvironmentTable:
         workdir: Where the workspace lies in the image.
         setup: A command that makes the workspace ready before the agent works in it.
         build_timeout_sec: Seconds that building the image, or the setup, may take.
+        memory_mb: Megabytes of memory that programs may use in the image.
+        cpus: Processors that they may use in it.
     """
 
     docker_image: str | None = None
     workdir: str | None = None
     setup: str | None = None
     build_timeout_sec: Seconds = 600.0
+    memory_mb: Annotated[int, Meta(ge=16)] | None = None
+    cpus: Annotated[float, Meta(gt=0)] | None = None
 
 
 @dataclass(frozen=True, slots=True)

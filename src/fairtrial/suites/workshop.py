@@ -8,19 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from fairtrial.model.errors import FairtrialError, InfraError, TaskError, TrialProblem
+from fairtrial.model.errors import FairtrialError, InfraError, TaskError, TrialProblem, UsageError
 from fairtrial.model.eval_task import Command, EvalTask, FolderStart
-from fairtrial.model.isolation import Level, Wanted
+from fairtrial.model.isolation import Level, Limits, Wanted
 from fairtrial.model.json import content_hash
 from fairtrial.model.session import SessionEvent
 from fairtrial.ports import PreparedRepo, ProcessCall, RepoWorkspace
-from fairtrial.ports.suites import SuiteStore, Trajectory
+from fairtrial.ports.suites import SuiteStore, TaskImage, Trajectory, wanted_in
 from fairtrial.ports.workspaces import Workspaces
 from fairtrial.suites.starting import Sources, write_start
 from fairtrial.suites.trajectory_leaks import leaks_in
 from fairtrial.workspaces.ending import bad_ending, with_last_line
 from fairtrial.workspaces.environment import child_environment
 
+BUILD_LIMIT_S: Final = 600.0
+"""Seconds that building an image may take when its task does not say."""
 _SETUP_OUTPUT: Final = 16 * 1024 * 1024
 
 
@@ -65,6 +67,7 @@ class Workshop:
         self._means = means
         self._tasks: dict[str, EvalTask] = {}
         self._made: dict[str, asyncio.Future[PreparedRepo]] = {}
+        self._images: dict[str, asyncio.Future[tuple[TaskImage, str]]] = {}
 
     def open(self) -> None:
         """Do nothing: what it needs is made when it is asked for."""
@@ -86,6 +89,11 @@ class Workshop:
             return base
         key = content_hash([digest, {path: data.hex() for path, data in harness.items()}])
         return await self._once(key, lambda: self._with_files(base, harness))
+
+    async def image(self, digest: str) -> TaskImage | None:
+        """See `EvalTasks.image`."""
+        found = await self._image(self.task(digest))
+        return found if found is None else found[0]
 
     def workspace(self, repo: PreparedRepo, wanted: Wanted) -> RepoWorkspace:
         """See `EvalTasks.workspace`."""
@@ -120,22 +128,70 @@ class Workshop:
                 del self._made[key]
             raise
 
+    async def _image(self, task: EvalTask) -> tuple[TaskImage, str] | None:
+        """Return a task's image and the digest of its content; found or built once."""
+        start = task.start
+        if not isinstance(start, FolderStart) or not start.in_image:
+            return None
+        key = f"image {content_hash(start.content())}"
+        made = self._images.get(key)
+        if made is None:
+            made = self._images[key] = asyncio.ensure_future(self._find_image(task, start))
+        try:
+            return await asyncio.shield(made)
+        except TrialProblem:
+            if self._images.get(key) is made:
+                del self._images[key]
+            raise
+
+    async def _find_image(self, task: EvalTask, start: FolderStart) -> tuple[TaskImage, str]:
+        try:
+            images = self._means.workspaces.images()
+            if start.dockerfile is None:
+                name = start.image or ""
+            else:
+                files = self._means.folder(task.digest)
+                if files is None or not files.is_dir():
+                    raise InfraError(f"the folder {files} is gone", kind="setup")
+                limit = task.setup.time_limit_s if task.setup else BUILD_LIMIT_S
+                name = await images.build(files, start.dockerfile, limit)
+            facts = await images.facts(name)
+        except UsageError as problem:
+            parts = (problem.what, problem.why, problem.fix)
+            told = "; ".join(part for part in parts if part is not None)
+            where = f"the image of {task.suite}/{task.name}"
+            raise InfraError(f"{where}: {told}", kind="setup") from problem
+        workdir = start.workdir or facts.workdir
+        if workdir == "/" or not workdir.startswith("/"):
+            raise InfraError(
+                f"the image of {task.suite}/{task.name} has the working directory {workdir}, over "
+                "which no workspace can be laid; add WORKDIR to its Dockerfile, or workdir to "
+                "[environment] in task.toml",
+                kind="setup",
+            )
+        memory = None if start.memory_mb is None else start.memory_mb * 1024 * 1024
+        return TaskImage(name, workdir, Limits(memory, cpus=start.cpus)), facts.id
+
     async def _ready(self, task: EvalTask) -> PreparedRepo:
         means = self._means
         files = means.folder(task.digest)
+        found = await self._image(task)
 
         async def fill(folder: Path) -> None:
+            if found is not None:
+                await means.workspaces.images().copy_out(found[0].name, found[0].workdir, folder)
             await asyncio.to_thread(write_start, task, files, folder, means.sources)
 
-        name = content_hash({**task.workspace_content(), "setup": None})
+        ground = {**task.workspace_content(), "setup": None}
+        name = content_hash(ground if found is None else [ground, found[1]])
         repo = await means.workspaces.prepare(f"eval-task {name}", fill)
         return repo if task.setup is None else await self._set_up(repo, task, task.setup)
 
     async def _set_up(self, repo: PreparedRepo, task: EvalTask, setup: Command) -> PreparedRepo:
         """Run the setup, which is the user's own and mostly needs the network, on a copy."""
-        image = task.start.image if isinstance(task.start, FolderStart) else None
-        level = Level.NONE if image is None else Level.IMAGE
-        async with self.workspace(repo, Wanted(level, image=image)) as place:
+        image = await self.image(task.digest)
+        wanted = Wanted(Level.NONE) if image is None else wanted_in(image)
+        async with self.workspace(repo, wanted) as place:
             env = child_environment(self._means.environ, setup.env, (), "the setup's env")
             try:
                 ended = await place.run(

@@ -7,13 +7,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
 
-from fairtrial.model.eval_task import EvalTask, RepoStart
+from fairtrial.model.eval_task import EvalTask, FolderStart, RepoStart
 from fairtrial.suites.folders import (
+    DOCKERFILE,
+    ENVIRONMENT,
     HIDDEN,
     INSTRUCTION,
     NEAR_MISSES,
     REFERENCE,
+    SOLUTION_FOLDER,
     START,
+    TESTS_FOLDER,
 )
 from fairtrial.suites.task_file import FILE
 
@@ -67,10 +71,15 @@ def write_task(task: EvalTask, folder: Path, root: Path) -> None:
             _write(partial / REFERENCE, task.reference)
         for name, patch in task.near_misses.items():
             _write(partial / NEAR_MISSES / f"{name}.patch", patch)
-        for name, data in task.verifier.hidden.items():
-            path = partial / HIDDEN / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(data)
+        hidden = HIDDEN if task.verifier.place is None else TESTS_FOLDER
+        for place, files in ((hidden, task.verifier.hidden), (SOLUTION_FOLDER, task.solution)):
+            for name, data in files.items():
+                path = partial / place / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(data)
+                path.chmod(0o755 if name.endswith(".sh") else 0o644)
+        if isinstance(task.start, FolderStart) and task.start.dockerfile is not None:
+            _write(partial / ENVIRONMENT / DOCKERFILE, task.start.dockerfile)
         partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -113,7 +122,7 @@ def _verifier(task: EvalTask) -> dict[str, Any]:
     verifier, command = task.verifier, task.verifier.command
     return {
         "timeout_sec": None if command is None else command.time_limit_s,
-        "command": None if command is None else command.line,
+        "command": None if command is None or verifier.place is not None else command.line,
         "judge": None if verifier.judge is None else dict(verifier.judge),
         "hidden": list(verifier.patterns) or None,
         "protected": list(verifier.protected) or None,
@@ -122,9 +131,18 @@ def _verifier(task: EvalTask) -> dict[str, Any]:
 
 
 def _environment(task: EvalTask) -> dict[str, Any]:
-    if task.setup is None:
-        return {}
-    return {"setup": task.setup.line, "build_timeout_sec": task.setup.time_limit_s}
+    told: dict[str, Any] = {}
+    if isinstance(task.start, FolderStart):
+        start = task.start
+        told = {
+            "docker_image": start.image,
+            "workdir": start.workdir,
+            "memory_mb": start.memory_mb,
+            "cpus": start.cpus,
+        }
+    if task.setup is not None:
+        told |= {"setup": task.setup.line, "build_timeout_sec": task.setup.time_limit_s}
+    return told
 
 
 def _start(start: RepoStart, root: Path) -> dict[str, Any]:

@@ -13,12 +13,12 @@ from urllib.parse import urlsplit
 from msgspec import Meta
 
 from fairtrial.model.errors import InfraError, TaskError, Undecidable, UsageError
-from fairtrial.model.eval_task import EVAL_TASK, EvalTask, FolderStart
+from fairtrial.model.eval_task import EVAL_TASK, EvalTask
 from fairtrial.model.isolation import Isolation, Level, Limits, Wanted
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskCall, TaskResult
 from fairtrial.ports import ProcessResult, Surroundings, Workspace
-from fairtrial.ports.suites import EvalTasks, Trajectory
+from fairtrial.ports.suites import EvalTasks, Trajectory, wanted_in
 from fairtrial.ports.workspaces import RepoWorkspace
 from fairtrial.providers.cli_folders import put_back
 from fairtrial.tasks.agent_harness import harness_files, settled_harness
@@ -113,7 +113,7 @@ class AgentTask:
         task = self.evals.task(_digest(call))
         repo = await self.evals.prepared(task.digest, self.harness)
         login = self.agent.login()
-        async with self.evals.workspace(repo, self._wanted(task, call)) as place:
+        async with self.evals.workspace(repo, await self._wanted(task, call)) as place:
             ended = await self._work(place, task, call, login)
             patch = await place.diff(leaving_out=sorted(self.harness))
             trajectory = await self._trajectory(place, task)
@@ -157,20 +157,23 @@ class AgentTask:
                 files[name] = data
         return await self.evals.keep_trajectory(task, self.agent.name, files)
 
-    def _wanted(self, task: EvalTask, call: TaskCall) -> Wanted:
+    async def _wanted(self, task: EvalTask, call: TaskCall) -> Wanted:
         options = self.options
-        image = options.image
-        if image is None and isinstance(task.start, FolderStart):
-            image = task.start.image
-        level = options.level or ("image" if image else None)
         memory = options.memory_mb
-        return Wanted(
-            level=None if level is None else Level(level),
+        wanted = Wanted(
+            level=None if options.level is None else Level(options.level),
             limits=Limits(None if memory is None else memory * 1024 * 1024, options.processes),
             port=_port(call.environ),
-            image=image if level == "image" else None,
             visible=(*self.agent.visible, *options.visible),
         )
+        if wanted.level not in {None, Level.IMAGE}:
+            return wanted
+        image = await self.evals.image(task.digest)
+        if image is not None:
+            wanted = wanted_in(image, wanted)
+        if options.image is not None:
+            return replace(wanted, level=Level.IMAGE, image=options.image)
+        return wanted
 
     def _result(self, work: _Work, task: EvalTask) -> TaskResult:
         ending, over = work.ending, work.ended.timed_out

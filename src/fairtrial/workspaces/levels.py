@@ -15,6 +15,7 @@ from fairtrial.workspaces.bwrap.files import BwrapFiles
 from fairtrial.workspaces.cgroups import ControlGroups, remove_group
 from fairtrial.workspaces.copying import remove_tree
 from fairtrial.workspaces.host.files import HostFiles
+from fairtrial.workspaces.image.building import EngineImages
 from fairtrial.workspaces.image.engines import Engine, find_engine, remove_containers
 from fairtrial.workspaces.image.files import ImageFiles
 from fairtrial.workspaces.places import Places, dead_owners, left_by
@@ -69,6 +70,10 @@ class LocalWorkspaces:
         """See `Workspaces.workspace`."""
         return self._workspace(repo, wanted)
 
+    def images(self) -> EngineImages:
+        """See `Workspaces.images`."""
+        return EngineImages(self._working_engine(), self._places)
+
     def discard(self, repo: PreparedRepo) -> None:
         """See `Workspaces.discard`."""
         place = repo.layers[0].parent
@@ -97,6 +102,12 @@ class LocalWorkspaces:
                 else "level image needs the name of an image",
                 fix="name an image and level image together",
             )
+        if level is not Level.IMAGE and (wanted.folders or wanted.workdir):
+            raise UsageError(
+                f"level {level} has no folders of its own outside the workspace",
+                why=", ".join(wanted.folders) or wanted.workdir,
+                fix="use level image",
+            )
         if level is Level.NONE:
             return HostFiles(self._means, repo, wanted)
         if level is Level.BWRAP:
@@ -104,12 +115,15 @@ class LocalWorkspaces:
             if problem is not None:
                 raise UsageError("level bwrap does not work here", why=problem, fix=_INSTALL)
             return BwrapFiles(self._means, repo, wanted)
+        return ImageFiles(self._means, repo, wanted, self._working_engine())
+
+    def _working_engine(self) -> Engine:
         engine = self._find_engine()
         if isinstance(engine, str):
             raise UsageError(
                 "level image does not work here", why=engine, fix="install podman or docker"
             )
-        return ImageFiles(self._means, repo, wanted, engine)
+        return engine
 
     def _find_engine(self) -> Engine | str:
         if self._engine is None:

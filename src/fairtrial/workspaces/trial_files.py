@@ -269,6 +269,9 @@ class TrialFiles(ABC):
         """Return the folder that tools see a path below, and the path from there."""
         wanted = PurePosixPath(path)
         root = self._files_of_tools()
+        for inside, outside in self._more_roots().items():
+            if wanted.is_relative_to(inside):
+                root, wanted = outside, wanted.relative_to(inside)
         if wanted.is_relative_to(self.path):
             wanted = wanted.relative_to(self.path)
         elif wanted.is_relative_to(self.home):
@@ -280,6 +283,10 @@ class TrialFiles(ABC):
                 f"{path!r} is not in the workspace",
                 fix=f"give a path below {self.path} or {self.home}",
             ) from None
+
+    def _more_roots(self) -> Mapping[PurePosixPath, PurePosixPath]:
+        """Return where tools see the folders of `Wanted.folders`, by where programs see them."""
+        return {}
 
     # Tools are programs of fairtrial's own that work on the trial's files. Where files have a
     # folder on this machine, they run on this machine; none follows a link or runs what it finds.

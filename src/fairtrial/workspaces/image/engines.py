@@ -23,6 +23,7 @@ _OWN_VARIABLES = (
     "CONTAINERS_REGISTRIES_CONF", "CONTAINER_HOST", "DOCKER_HOST", "DOCKER_CONFIG",
     "DOCKER_CONTEXT", "DOCKER_CERT_PATH", "DOCKER_TLS_VERIFY",
 )  # fmt: skip
+_CONTROLLERS = frozenset({"memory", "pids", "cpu"})
 _INFO_LIMIT_S = 30.0
 _PULL_LIMIT_S = 1800.0
 
@@ -35,7 +36,7 @@ class Engine:
         path: The program.
         podman: It is podman; else docker.
         rootless: Containers belong to the user, not to root.
-        limits: `memory` and `pids`, as far as it can enforce them.
+        limits: `memory`, `pids` and `cpu`, as far as it can enforce them.
         version: Its version.
         init: It can put a first process of its own into a container.
         env: The environment of its client.
@@ -65,6 +66,7 @@ class Engine:
             for guarantee, controller, limit in (
                 (Guarantee.MEMORY, "memory", limits.memory_bytes),
                 (Guarantee.PROCESS_COUNT, "pids", limits.processes),
+                (Guarantee.CPUS, "cpu", limits.cpus),
             )
             if limit is not None
         )
@@ -170,7 +172,7 @@ def _podman(path: str, info: Mapping[str, Any], env: Mapping[str, str]) -> Engin
     rootless = bool(host.get("security", {}).get("rootless"))
     controllers = frozenset(host.get("cgroupControllers") or ())
     if not rootless and not controllers:  # version 1 lists none, and has all
-        controllers = frozenset({"memory", "pids"})
+        controllers = _CONTROLLERS
     if rootless and host.get("cgroupVersion") == "v1":
         controllers = frozenset()
     version = str(info.get("version", {}).get("Version", "of unknown version"))
@@ -179,7 +181,7 @@ def _podman(path: str, info: Mapping[str, Any], env: Mapping[str, str]) -> Engin
         path,
         podman=True,
         rootless=rootless,
-        limits=controllers & {"memory", "pids"},
+        limits=controllers & _CONTROLLERS,
         version=version,
         init=init,
         env=env,
@@ -190,7 +192,9 @@ def _docker(path: str, info: Mapping[str, Any], env: Mapping[str, str]) -> Engin
     if not info.get("ServerVersion"):
         return None
     limits = {
-        name for name, key in (("memory", "MemoryLimit"), ("pids", "PidsLimit")) if info.get(key)
+        name
+        for name, key in (("memory", "MemoryLimit"), ("pids", "PidsLimit"), ("cpu", "CpuCfsQuota"))
+        if info.get(key)
     }
     rootless = any("rootless" in option for option in info.get("SecurityOptions") or ())
     return Engine(

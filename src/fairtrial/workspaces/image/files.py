@@ -17,7 +17,7 @@ from fairtrial.workspaces.flattening import copied_layer, copy_of
 from fairtrial.workspaces.image.engines import LABEL, Engine
 from fairtrial.workspaces.trial_files import Means, TrialFiles, check_words
 
-WORKSPACE, HOME = PurePosixPath("/workspace"), PurePosixPath("/home/trial")
+_WORKSPACE, HOME = PurePosixPath("/workspace"), PurePosixPath("/home/trial")
 _GO = "/run/trial"
 _WAIT = f'read -r _ < {_GO}/pipe; exec "$@"'
 """Holds the program back until its port is there."""
@@ -37,11 +37,18 @@ class ImageFiles(TrialFiles):
         super().__init__(means, repo, wanted)
         self._engine = engine
         self._left: set[str] = set()
+        self._path = PurePosixPath(wanted.workdir or _WORKSPACE)
+        if not self._path.is_absolute() or self._path == PurePosixPath("/"):
+            raise UsageError(
+                f"the files of a trial cannot lie at {str(self._path)!r} in an image",
+                why="they are laid over what the image holds there",
+                fix="give the image a WORKDIR, or the task a workdir in [environment]",
+            )
 
     @property
     def path(self) -> PurePosixPath:
         """See `RepoWorkspace.path`."""
-        return WORKSPACE
+        return self._path
 
     @property
     def home(self) -> PurePosixPath:
@@ -77,6 +84,8 @@ class ImageFiles(TrialFiles):
         how = await copy_of(self._means, self._repo, self.folder)
         (self.place / "tmp").chmod(0o1777)
         (self.place / "go").mkdir()
+        for number, _ in enumerate(self._wanted.folders):
+            (self.place / f"own-{number}").mkdir()
         os.mkfifo(self.place / "go" / "pipe")
         self._means.places.note("engine", self._engine.path)
         port = self._wanted.port
@@ -93,9 +102,15 @@ class ImageFiles(TrialFiles):
             *self._engine.limits_held(self._wanted.limits),
         )
 
+    def _more_roots(self) -> Mapping[PurePosixPath, PurePosixPath]:
+        return {
+            PurePosixPath(folder): PurePosixPath(self.place / f"own-{number}")
+            for number, folder in enumerate(self._wanted.folders)
+        }
+
     async def _run(self, call: ProcessCall, number: int) -> ProcessResult:
         check_words(call)
-        cwd = WORKSPACE / PurePosixPath(call.cwd)
+        cwd = self.path / PurePosixPath(call.cwd)
         if not self._may_be_there(cwd):  # an engine would make it
             raise TaskError(
                 f"the working directory {str(cwd)!r} does not exist: "
@@ -131,8 +146,8 @@ class ImageFiles(TrialFiles):
 
     def _may_be_there(self, folder: PurePosixPath) -> bool:
         here = (
-            self.folder / folder.relative_to(WORKSPACE)
-            if folder.is_relative_to(WORKSPACE)
+            self.folder / folder.relative_to(self.path)
+            if folder.is_relative_to(self.path)
             else None
         )
         return here is None or os.path.lexists(here)
@@ -163,10 +178,13 @@ class ImageFiles(TrialFiles):
             "run", "--interactive", "--name", name, "--label", label,
             "--network", "none", "--pull", "never", "--entrypoint", "",
             *_SECURITY, *self._engine.identity(),
-            *self._share("files", str(WORKSPACE)),
+            *self._share("files", str(self.path)),
             *self._share("home", str(HOME)),
             *self._share("tmp", "/tmp"),  # noqa: S108  # the trial's own
-            "--workdir", str(WORKSPACE / PurePosixPath(call.cwd)),
+            *[word for number, folder in enumerate(self._wanted.folders)
+              for word in self._share(f"own-{number}", folder)],
+            *self._visible(),
+            "--workdir", str(self.path / PurePosixPath(call.cwd)),
             *variables,
         ]  # fmt: skip
         if self._engine.init:
@@ -178,12 +196,23 @@ class ImageFiles(TrialFiles):
             options += ["--memory", both, "--memory-swap", both]
         if limits.processes is not None:
             options += ["--pids-limit", str(limits.processes)]
+        if limits.cpus is not None and "cpu" in self._engine.limits:
+            options += ["--cpus", str(limits.cpus)]
         argv = list(call.argv)
         if self._wanted.port is not None:
             # Read-only: what the runner opens there must be what the runner has made.
             options += self._share("go", _GO, ",readonly")
             argv = ["/bin/sh", "-c", _WAIT, "sh", *argv]
         return [*options, self._wanted.image or "", *argv], {**env, **own}
+
+    def _visible(self) -> list[str]:
+        """Return the options for folders of this machine, each at its own place."""
+        return [
+            word
+            for folder in dict.fromkeys(self._wanted.visible)
+            for word in ("--mount", f"type=bind,source={folder},target={folder},readonly")
+            if "," not in folder and Path(folder).is_dir()
+        ]
 
     def _share(self, name: str, target: str, how: str = "") -> list[str]:
         return ["--mount", f"type=bind,source={self.place / name},target={target}{how}"]
