@@ -292,6 +292,8 @@ def test_a_replay_that_is_killed_anywhere_ends_like_an_undisturbed_one(
     cut.communicate(timeout=30)
     assert recorded() == before + after
     model.left = sys.maxsize
+    (left,) = fairtrial("exp", "status", "--json").json["runs"]
+    assert left["resume"] == f"fairtrial exp replay --resume {left['id']}"
     resumed = fairtrial("exp", "replay", "--resume", "--json").json
     assert recorded() == before + 12
     for told in (resumed, whole):  # each draws its own seed

@@ -146,6 +146,8 @@ def test_an_aa_run(kill: Kill, fairtrial: Command, after: int) -> None:
     whole = fairtrial(*AA, "--seed", "3", "--json")
     assert (whole.code, whole.json["noise_floor"]["flip_rate"] > 0) == (0, True)
     kill(*AA, "--seed", "3", after=after)
+    (left,) = fairtrial("exp", "status", "--json").json["runs"]
+    assert left["resume"] == f"fairtrial exp aa --resume {left['id']}"
     resumed = fairtrial("exp", "aa", "--resume", "--json")
     assert resumed.code == 0, resumed.err
     assert final(resumed.json) == final(whole.json)

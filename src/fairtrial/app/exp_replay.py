@@ -25,12 +25,11 @@ from fairtrial.app.step_costs import CONTINUATION
 from fairtrial.app.varied_arms import Arms, unchanged, varied_arms
 from fairtrial.engine.plan import Arm
 from fairtrial.model.errors import NotFoundError, UsageError
-from fairtrial.model.experiment import Experiment
+from fairtrial.model.experiment import REPLAY_ARMS
 from fairtrial.model.json import Json
 from fairtrial.model.task import TaskSpec
 from fairtrial.schema.text_files import text_given, text_kept
 
-ARMS = ("A", "B")
 CRITERION = "criterion"
 CHOICES = {"met": 1.0, "not met": 0.0}
 
@@ -51,7 +50,8 @@ def exp_replay(bench: Bench, request: Request) -> ReplayReport | ReplayPlanRepor
     arms = varied_arms(request.vary, bench.cwd)
     provider, notes = provider_of(bench, chosen, request.upstream)
     tasks = {
-        name: _task(changes, provider) for name, changes in zip(ARMS, (arms.a, arms.b), strict=True)
+        name: _task(changes, provider)
+        for name, changes in zip(REPLAY_ARMS, (arms.a, arms.b), strict=True)
     }
     graders = _graders(bench, request, chosen)
     notes = [*notes, *(note for one in chosen for note in one.notes)]
@@ -89,14 +89,6 @@ def _run(bench: Bench, run: RunRequest) -> ReplayReport:
     return replay_report(bench.store, report)
 
 
-def is_replay(experiment: Experiment) -> bool:
-    """Return whether an experiment put recorded calls to a model again in two arms."""
-    tasks = experiment.spec.get("arms", {})
-    return experiment.arms == ARMS and all(
-        task.get("kind") == CONTINUATION for task in tasks.values()
-    )
-
-
 def _resumed(bench: Bench, request: Request) -> RunRequest:
     """Return what goes on with an interrupted replay; everything else is as it was."""
     ignored = [
@@ -119,13 +111,13 @@ def _resumed(bench: Bench, request: Request) -> RunRequest:
     store = bench.store.experiments
     if request.resume != NEWEST:
         experiment = store.find(str(request.resume)).experiment
-        if not is_replay(experiment):
+        if not experiment.is_replay:
             raise UsageError(
                 f"{experiment.id} is no replay of calls",
                 fix=f"resume it with: fairtrial exp run --resume {experiment.id}",
             )
     else:
-        found = [state.experiment for state in store.unfinished() if is_replay(state.experiment)]
+        found = [state.experiment for state in store.unfinished() if state.experiment.is_replay]
         if not found:
             raise NotFoundError("no unfinished replay to resume", fix="see: fairtrial exp status")
         experiment = found[0]
@@ -185,7 +177,7 @@ def _graders(
 def _idle(chosen: Sequence[ChosenCall], arms: Arms) -> list[str]:
     """Return a line for each arm that sends some calls as they were recorded, though it varies."""
     notes = []
-    for name, changes in zip(ARMS, (arms.a, arms.b), strict=True):
+    for name, changes in zip(REPLAY_ARMS, (arms.a, arms.b), strict=True):
         same = unchanged(chosen, changes) if changes else []
         if same:
             some = (

@@ -13,6 +13,8 @@ from fairtrial.model.verdict import Cause
 
 AA_ARMS = ("a1", "a2")
 """The arms of an A/A experiment: one configuration, run twice."""
+REPLAY_ARMS = ("A", "B")
+"""The arms of a replay of recorded calls: as they were, or varied, and varied otherwise."""
 
 
 class Status(StrEnum):
@@ -137,6 +139,12 @@ class Experiment:
         """Whether it ran one configuration twice, to see how much differs when nothing differs."""
         tasks = self.spec.get("arms") or {}
         return self.arms == AA_ARMS and tasks.get(AA_ARMS[0]) == tasks.get(AA_ARMS[1])
+
+    @property
+    def is_replay(self) -> bool:
+        """Whether it put recorded model calls to a model again, in two arms."""
+        tasks = (self.spec.get("arms") or {}).values()
+        return self.arms == REPLAY_ARMS and all(one.get("kind") == "continuation" for one in tasks)
 
     @property
     def measured(self) -> bool:

@@ -13,7 +13,7 @@ from fairtrial.app.pass_rates import pass_rate_of
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.reports.facts import against_json, grader_json, rate_json, row_json, state_json
 from fairtrial.app.reports.gate import GateReport
-from fairtrial.app.reports.status import expected_cost
+from fairtrial.app.reports.status import expected_cost, verb_of
 from fairtrial.engine.stop_rules import OVER_BUDGET
 from fairtrial.interchange.experiment_exports.export import trial_json
 from fairtrial.model.baseline import AgainstBaseline
@@ -242,9 +242,8 @@ def _next_steps(
         race = state.experiment.spec["sweep"]["race"]
         steps.append((f"fairtrial exp sweep --resume {race}", "go on with its sweep, or read it"))
     elif state.status is not Status.FINISHED:
-        steps.append(
-            (f"fairtrial exp run --resume {name}{_more_money(store, state)}", "run what is left")
-        )
+        again = f"fairtrial exp {verb_of(state.experiment)} --resume {name}"
+        steps.append((again + _more_money(store, state), "run what is left"))
     elif totals.causes.get(Cause.TASK) or totals.causes.get(Cause.INFRA):
         command = f"fairtrial exp run --resume {name} --retry-errors"
         steps.append((command, "run the trials that ended in an error again"))
