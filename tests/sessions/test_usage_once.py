@@ -73,6 +73,36 @@ def test_claude_resumed_into_a_new_file_as_older_releases_did(store: Store, tmp_
 
 
 @pytest.mark.parametrize("at_once", [True, False])
+def test_a_copy_of_a_transcript_keeps_the_calls(
+    store: Store, tmp_path: Path, *, at_once: bool
+) -> None:
+    claude = claude_of(SESSION, 2)
+    claude.write(tmp_path / "t")
+    if not at_once:
+        synced(store, tmp_path / "t")
+    claude.next_message()
+    claude.said("More.")
+    claude.write(tmp_path / "backup")
+    synced(store, tmp_path)
+    assert outputs(store) == {SESSION: 150}
+    claude.write(tmp_path / "t")
+    synced(store, tmp_path)
+    assert outputs(store) == {SESSION: 150}
+
+
+@pytest.mark.parametrize("moved", ["archived_sessions", "sessions/2027/01/01"])
+def test_a_transcript_that_its_agent_moves_keeps_its_calls(
+    store: Store, tmp_path: Path, moved: str
+) -> None:
+    claude_of(SESSION, 2).write(tmp_path / "t" / "before")
+    synced(store, tmp_path / "t")
+    (tmp_path / "t" / moved).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / "t" / "before").rename(tmp_path / "t" / moved)
+    synced(store, tmp_path / "t")
+    assert outputs(store) == {SESSION: 100}
+
+
+@pytest.mark.parametrize("at_once", [True, False])
 def test_claude_forks_of_a_fork(store: Store, tmp_path: Path, *, at_once: bool) -> None:
     for place, session in enumerate((SESSION, OTHER, THIRD)):
         claude = claude_of(session, 2 + place)

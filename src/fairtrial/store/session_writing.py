@@ -239,13 +239,26 @@ def _fold(connection: Connection, sessions: Iterable[int], now: int) -> None:
 def _forget_copies(connection: Connection, files: Mapping[int, list[Any]]) -> None:
     """Keep one file of each thread, the longest: agents move, copy and pack what they wrote."""
     copies: list[int] = []
+    heirs: list[dict[str, int]] = []
     for found in files.values():
         longest: dict[str, tuple[Any, Any]] = {}
         for facts, row in sorted(found, key=_worth):
             longest[facts.thread] = (facts, row)
         kept = {row["id"] for _, row in longest.values()}
-        copies += [row["id"] for _, row in found if row["id"] not in kept]
+        for facts, row in found:
+            if row["id"] not in kept:
+                copies.append(row["id"])
+                if not facts.derived:
+                    heir = longest[facts.thread][1]["id"]
+                    heirs.append({"copy": row["id"], "heir": heir})
         found[:] = [one for one in found if one[1]["id"] in kept]
+    if heirs:  # the copy told of these calls first, so they are not with the one that is kept
+        connection.execute(
+            update(session_usage)
+            .where(session_usage.c.file_id == bindparam("copy"))
+            .values(file_id=bindparam("heir")),
+            heirs,
+        )
     _forget(connection, copies)
     for page in _pages(copies):
         connection.execute(
