@@ -15,7 +15,7 @@ from fairtrial.suites.writing import write_task
 SUITE = "failures"
 FILES = {
     "calc.py": "def add(a, b):\n    return a - b\n",
-    "test_calc.py": "from calc import add\nassert add(2, 3) == 5, 'add is wrong'\n",
+    "test_calc.py": "from calc import add\nadd(2, 3) == 5 or exit('add is wrong')\n",
     "AGENTS.md": "Be nice.\n",
 }
 

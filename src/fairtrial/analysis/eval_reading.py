@@ -13,6 +13,7 @@ from fairtrial.model.json import Json
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Verdict
 from fairtrial.stats.passk import PassMetrics, pass_metrics
+from fairtrial.stats.proportion import Rate, pass_rate
 
 FEW_TASKS: Final = 20
 """A suite of fewer tasks shows only large differences."""
@@ -117,6 +118,7 @@ class ArmReading:
 
     Attributes:
         arm: Its name.
+        rate: The pass rate over tasks, which is pass@1, with its interval.
         metrics: pass@k and pass^k for k = 1 and the number of trials.
         cost_usd: The sum of the costs that are known; None when none is.
         costed: How many trials that is the cost of.
@@ -126,6 +128,7 @@ class ArmReading:
     """
 
     arm: str
+    rate: Rate
     metrics: PassMetrics
     cost_usd: float | None
     costed: int
@@ -243,9 +246,15 @@ class _Sums:
             self.tokens = (self.tokens or 0) + tokens
 
     def reading(self, arm: str, counts: Sequence[tuple[int, int]], planned: int) -> ArmReading:
-        metrics = pass_metrics(counts, sorted({1, planned}))
         return ArmReading(
-            arm, metrics, self.cost_usd, self.costed, self.tokens, self.duration_s, self.trials
+            arm=arm,
+            rate=pass_rate(Counter((passed, decided) for decided, passed in counts)),
+            metrics=pass_metrics(counts, sorted({1, planned})),
+            cost_usd=self.cost_usd,
+            costed=self.costed,
+            tokens=self.tokens,
+            duration_s=self.duration_s,
+            trials=self.trials,
         )
 
 

@@ -30,14 +30,17 @@ def run_report(
         with_baseline(bench, report),
         note=report.note or recording_note(bench, state),
         design=read_design(bench, state, plan),
-        comparison=_compared(bench, state),
+        comparison=compared_arms(bench, state),
         matrix=read_matrix(bench, state),
         replay=replay_reading(bench, state),
     )
 
 
-def _compared(bench: Bench, state: ExperimentState) -> ComparisonReport | None:
-    """Compare the two arms of a finished run; the same task twice is no comparison."""
+def compared_arms(bench: Bench, state: ExperimentState) -> ComparisonReport | None:
+    """Compare the two arms of a finished run, and keep what is found.
+
+    The same task twice is no comparison.
+    """
     experiment = state.experiment
     kind = experiment.spec.get("design", {}).get("kind")
     if kind == HALVING:

@@ -142,6 +142,7 @@ VERBS = (
         runs_trials=True,
         asks=True,
     ),
+    Verb(("eval", "report"), "Show a run of eval tasks again, or write it as markdown or html"),
     Verb(
         ("grader", "calibrate"),
         "Hold a grader against people's labels: what it recognises, how surely, where it differs",

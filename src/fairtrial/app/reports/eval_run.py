@@ -7,8 +7,10 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from fairtrial.analysis.eval_reading import ArmReading, EvalReading, TaskReading, TrialReading
+from fairtrial.analysis.eval_words import session_command
 from fairtrial.app.reports.cost import CostEstimate
 from fairtrial.app.reports.experiment import ExperimentReport
+from fairtrial.app.reports.facts import rate_json
 from fairtrial.app.reports.informing import Informing
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.json import Json
@@ -102,15 +104,11 @@ class EvalReport:
         }
 
 
-def session_command(session: str) -> str:
-    """Return the command that shows the session of a trial."""
-    return f"fairtrial sessions show {session}"
-
-
 def _arm_json(arm: ArmReading) -> dict[str, Json]:
     metrics = arm.metrics
     return {
         "arm": arm.arm,
+        "pass_rate": rate_json(arm.rate),
         "pass_at": {str(k): _value_json(value) for k, value in metrics.at.items()},
         "pass_hat": {str(k): _value_json(value) for k, value in metrics.hat.items()},
         "n_flaky": metrics.flaky,

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 
-from fairtrial.analysis.eval_reading import ArmReading, EvalReading, TaskReading, TrialReading
-from fairtrial.app.reports.eval_run import EvalPlanReport, EvalReport, session_command
+from fairtrial.analysis.eval_reading import ArmReading, EvalReading, TrialReading
+from fairtrial.analysis.eval_words import (
+    isolation_lines,
+    session_command,
+    task_words,
+    trial_name,
+)
+from fairtrial.app.reports.eval_run import EvalPlanReport, EvalReport
 from fairtrial.cli.render.comparison import render_comparison
 from fairtrial.cli.render.experiment import (
     render_design,
@@ -21,7 +27,6 @@ from fairtrial.cli.render.lines import line, more, section, table
 from fairtrial.cli.render.matrix import render_matrix
 from fairtrial.cli.render.words import counted, duration, money, percent
 from fairtrial.model.json import Json
-from fairtrial.model.trial import MAIN_ARM
 from fairtrial.stats.passk import SuiteValue
 
 SHOWN = 20
@@ -116,16 +121,13 @@ def _arms(arms: Sequence[ArmReading], console: Console) -> None:
             )
         )
     table(console, (*columns, ">Flaky", ">Cost", ">Tokens", ">Per trial"), rows)
-    first = arms[-1].metrics.at[1]
-    if first.interval is not None:
-        low, high = percent(first.interval.lower), percent(first.interval.upper)
-        of = f" of {arms[-1].arm}" if len(arms) > 1 else ""
-        level = f"{100 * first.interval.level:g}%"
-        line(
-            console,
-            f"{level} interval of pass@1{of}: {low} to {high} "
-            f"({first.interval.method}, {counted(first.n, 'task')})",
-        )
+    for arm in arms:
+        interval = arm.rate.interval
+        if interval is not None:
+            of = f" of {arm.arm}" if len(arms) > 1 else ""
+            ends = f"{percent(interval.lower)} to {percent(interval.upper)}"
+            how = f"{interval.method}, {counted(arm.rate.n, 'task')}"
+            line(console, f"{100 * interval.level:g}% interval of pass@1{of}: {ends} ({how})")
 
 
 def _share(value: SuiteValue) -> str:
@@ -153,27 +155,6 @@ def _tasks(reading: EvalReading, console: Console) -> None:
         for task in reading.tasks
     ]
     table(console, columns, rows)
-
-
-def task_words(task: TaskReading) -> Iterator[str]:
-    """Yield what should be known of a task beside its trials."""
-    if task.flaky:
-        yield "flaky"
-    if task.validated is not None:
-        yield "validated" if task.validated else "draft"
-    if not task.reference:
-        yield "no reference"
-    if task.grade not in (None, "exact"):
-        yield f"start {task.grade}"
-    undecided = sum(counts.undecided for counts in task.arms.values())
-    if undecided:
-        yield f"{undecided} undecided"
-
-
-def trial_name(trial: TrialReading) -> str:
-    """Return what names a trial; the arm of a run that has only one is not told."""
-    arm = "" if trial.arm == MAIN_ARM else f" {trial.arm}"
-    return f"{trial.task}{arm} trial {trial.trial}"
 
 
 def _failed(trials: Sequence[TrialReading], console: Console) -> None:
@@ -208,21 +189,3 @@ def _over_limit(trials: Sequence[TrialReading], console: Console) -> None:
         section(console, title)
         names = ", ".join(trial_name(trial) for trial in trials[:SHOWN])
         line(console, f"  {names}{' …' if len(trials) > SHOWN else ''}")
-
-
-def isolation_lines(reading: EvalReading) -> Iterator[str]:
-    """Yield what really stood between trials and the machine; one line when equal for all."""
-    if not reading.isolation:
-        yield "not known: no trial has a workspace on record"
-    for one in reading.isolation:
-        told = one.isolation
-        held = told.get("held") or []
-        kept = [str(entry["what"]) for entry in held if entry["holds"]]
-        image = f" {told['image']}" if told.get("image") else ""
-        of = "" if len(reading.isolation) == 1 else f", {counted(one.trials, 'trial')}"
-        yield f"level {told.get('level')}{image}{of}; held: {', '.join(kept) or 'nothing'}"
-        for entry in held:
-            if not entry["holds"]:
-                yield f"did not hold: {entry['what']}: {entry['how']}"
-        for hit, trials in one.hits.items():
-            yield f"{counted(trials, 'trial')} ran into a limit: {hit}"

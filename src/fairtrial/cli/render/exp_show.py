@@ -10,6 +10,7 @@ from rich.console import Console
 from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.reports.rows import RowsReport
+from fairtrial.cli.render.agent_trial import is_agents, render_agents, render_printed
 from fairtrial.cli.render.experiment import render_experiment
 from fairtrial.cli.render.lines import block, line
 from fairtrial.cli.render.replay import followed
@@ -86,7 +87,9 @@ def _trial(trial: Trial, console: Console) -> None:
         line(console, f"  {name} {quantity(name, value)}")
     for score in trial.scores:
         _score(score, console)
-    if trial.output is not None or trial.cause is None:
+    if is_agents(trial.output):
+        render_agents(trial.output, console)
+    elif trial.output is not None or trial.cause is None:
         _value("output", trial.output, console)
     if trial.process and trial.process.stderr_tail:
         line(console, "  end of standard error")
@@ -120,6 +123,7 @@ def _score(score: Score, console: Console) -> None:
     reason = f"  {score.reason}" if score.reason else ""
     line(console, f"  {mark} {score.grader} {number(score.value)}{reason}")
     _answers(score, console)
+    render_printed(score.detail, console)
 
 
 def _answers(score: Score, console: Console) -> None:

@@ -1,0 +1,1 @@
+"""Writers of reports on runs of eval tasks: Markdown and HTML."""
