@@ -325,3 +325,18 @@ def test_places_follow_the_environment(tmp_path: Path) -> None:
         "/g/.gemini/tmp",
         "/p/sessions",
     ]
+
+
+def test_a_file_whose_name_is_no_text_is_told_and_costs_no_other(
+    store: Store, tmp_path: Path
+) -> None:
+    path = a_session().write(tmp_path)
+    odd = Path(os.fsdecode(os.fsencode(path.parent) + b"/\xff.jsonl"))
+    try:
+        odd.write_bytes(path.read_bytes())
+    except OSError:
+        pytest.skip("needs a file system whose names are bytes")
+    outcome = sync(store, tmp_path)
+    assert outcome.read == 1
+    (trouble,) = outcome.troubles
+    assert trouble.endswith("\\udcff.jsonl: not read, its name is no UTF-8; rename it")

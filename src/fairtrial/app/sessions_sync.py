@@ -57,12 +57,22 @@ def read_transcripts(bench: Bench, request: Request) -> SyncReport:
     if not new:
         return SyncReport(places, len(files), 0, 0, (), 0, ())
     # Its modules are not needed to see that nothing is new.
-    from fairtrial.app.session_syncing import syncer  # noqa: PLC0415
+    from fairtrial.app.reading_ahead import reading_ahead  # noqa: PLC0415
 
     troubles: list[str] = []
-    outcome = syncer(bench, troubles.append).sync(
-        new, lambda done, of: bench.publish(FilesRead(done, of)), anew=request.anew
-    )
+    with reading_ahead(bench, new, known or {}) as ahead:
+        # What the processes that read need to start up, this one needs for its imports.
+        from fairtrial.app.session_syncing import muted_flags, syncer  # noqa: PLC0415
+
+        syncing = syncer(bench, troubles.append)
+        if ahead is not None:
+            ahead.set_up(bench.home, muted_flags(bench))
+        outcome = syncing.sync(
+            new,
+            lambda done, of: bench.publish(FilesRead(done, of)),
+            anew=request.anew,
+            ahead=ahead,
+        )
     store = bench.store.sessions
     return SyncReport(
         places=places,

@@ -82,18 +82,18 @@ class _Taken:
             self.chunks.append(self.ways.pack(self.events))
         self.events, self.size = [], 0
 
-    def priced(self) -> list[PricedUsage]:
-        """Return the model calls with what they cost."""
-        prices = self.ways.prices
-        return [
-            PricedUsage(
-                usage,
-                prices.cost_usd(usage.model, usage.tokens)
-                if usage.cost_usd is None
-                else usage.cost_usd,
-            )
-            for usage in self.usages.values()
-        ]
+
+def priced(usages: Iterable[Usage], prices: CallPrices) -> list[PricedUsage]:
+    """Return model calls with what they cost, unless the agent tells it itself."""
+    return [
+        PricedUsage(
+            usage,
+            prices.cost_usd(usage.model, usage.tokens)
+            if usage.cost_usd is None
+            else usage.cost_usd,
+        )
+        for usage in usages
+    ]
 
 
 def continues(source: TranscriptSource, found: FoundFile, mark: FileMark, version: int) -> bool:
@@ -154,7 +154,7 @@ def read_file(
         facts=facts,
         state=transcript.state(),
         chunks=taken.chunks,
-        usages=taken.priced(),
+        usages=priced(taken.usages.values(), ways.prices),
         prompts="\n".join(taken.prompts),
         repo=ways.repositories.around(facts.cwd),
         anew=before is None,

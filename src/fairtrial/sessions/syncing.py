@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from fairtrial.analysis.session_events import in_order
 from fairtrial.model.errors import NotFoundError
@@ -19,7 +19,11 @@ from fairtrial.ports.sessions import (
     TranscriptSource,
 )
 from fairtrial.sessions.finding import NewFile, changed
-from fairtrial.sessions.reading import Ways, continues, read_file
+from fairtrial.sessions.flagging import flags_of
+from fairtrial.sessions.reading import Ways, continues, priced, read_file
+
+if TYPE_CHECKING:  # only when there is much to read
+    from fairtrial.sessions.reading_ahead import ReadingAhead, Task
 
 _FILES_AT_ONCE: Final = 64
 _BYTES_AT_ONCE: Final = 32 * 1024 * 1024
@@ -49,10 +53,14 @@ class Outcome:
 
 @dataclass
 class _Batch:
-    """Readings that are saved together, and the events of files that were read from their start."""
+    """Readings that are saved together, and the events of files that were read from their start.
+
+    Those of files that another process read are held by that one, under a key.
+    """
 
     readings: list[FileReading] = field(default_factory=list)
     events: dict[str, Sequence[SessionEvent]] = field(default_factory=dict)
+    keys: dict[str, int] = field(default_factory=dict)
     packed: int = 0
     held: int = 0
 
@@ -88,6 +96,7 @@ class Syncer:
         progress: Callable[[int, int], None],
         *,
         anew: bool = False,
+        ahead: ReadingAhead | None = None,
     ) -> Outcome:
         """Read files; what goes wrong with one is told, and the others are read.
 
@@ -95,27 +104,68 @@ class Syncer:
             files: What `changed` returned.
             progress: Told how many of how many files are done.
             anew: Read all of them from their start.
+            ahead: Processes that read files before they are asked for; the result is the same.
         """
         outcome = Outcome()
         marks = self._store.marks() if files and not anew else {}
         files, around = self._opened(files, marks, outcome)
+        if ahead is not None:
+            together = {*around, *around.values()}
+            ahead.begin(self._tasks(files, marks, together))
         failed: set[str | None] = set()
         batch = _Batch()
         for place, file in enumerate(files, 1):
             path = file.found.path
-            reading = None if path in failed else self._read(file, marks.get(path), outcome)
-            if reading is None:
-                failed.add(around.get(path))
+            mark = marks.get(path)
+            brought = None if ahead is None else self._brought(place, mark, outcome, ahead)
+            if brought is not None:
+                batch.add(brought, None)
+                batch.keys[path] = place
             else:
-                batch.add(*reading)
+                reading = None if path in failed else self._read(file, mark, outcome)
+                if reading is None:
+                    failed.add(around.get(path))
+                else:
+                    batch.add(*reading)
             if batch.is_full():
-                self._save(batch, outcome)
+                self._save(batch, outcome, ahead)
                 batch = _Batch()
                 progress(place, len(files))
-        self._save(batch, outcome)
+        self._save(batch, outcome, ahead)
         progress(len(files), len(files))
         outcome.sessions = list(dict.fromkeys(outcome.sessions))
+        if ahead is not None:
+            outcome.troubles += ahead.troubles
         return outcome
+
+    def _tasks(
+        self, files: Sequence[NewFile], marks: Mapping[str, FileMark], together: set[str]
+    ) -> Iterator[Task]:
+        """Yield what other processes read; what hangs together, as in a database, is read here."""
+        for key, file in enumerate(files, 1):
+            path = file.found.path
+            if path in together:
+                yield key, None, None
+                continue
+            try:
+                before = self._before(file, file.reader.source(path), marks.get(path))
+            except OSError:
+                yield key, None, None  # it is told when it is read here
+            else:
+                yield key, file, before
+
+    def _brought(
+        self, key: int, mark: FileMark | None, outcome: Outcome, ahead: ReadingAhead
+    ) -> FileReading | None:
+        """Return what another process has read; None if the file is to be read here."""
+        reading = ahead.reading(key)
+        if reading is None:
+            return None
+        outcome.read += 1
+        before = 0 if reading.anew or mark is None else mark.offset
+        outcome.bytes += reading.mark.offset - before
+        usages = (found.usage for found in reading.usages)
+        return replace(reading, usages=priced(usages, self._ways.prices))
 
     def _opened(
         self, files: Sequence[NewFile], marks: Mapping[str, FileMark], outcome: Outcome
@@ -128,6 +178,10 @@ class Syncer:
         opened: list[NewFile] = []
         around: dict[str, str] = {}
         for file in files:
+            if not _is_text(file.found.path):
+                told = file.found.path.encode("utf-8", "backslashreplace").decode()
+                outcome.troubles.append(f"{told}: not read, its name is no UTF-8; rename it")
+                continue
             try:
                 inside = file.reader.source(file.found.path).inside()
             except OSError as error:
@@ -166,53 +220,77 @@ class Syncer:
         except NotFoundError:
             return None
 
-    def _save(self, batch: _Batch, outcome: Outcome) -> None:
+    def _save(self, batch: _Batch, outcome: Outcome, ahead: ReadingAhead | None) -> None:
         if not batch.readings:
             return
         saved = self._store.save(batch.readings)
         outcome.sessions += saved
-        self._flag(saved, outcome, batch.events)
+        self._flag(saved, outcome, batch, ahead)
+        if ahead is not None:
+            for key in batch.keys.values():
+                ahead.drop(key)
 
     def flag(self, sessions: Sequence[str], outcome: Outcome) -> None:
         """Let the rules look at sessions, and keep what they find."""
-        self._flag(sessions, outcome, {})
+        self._flag(sessions, outcome, _Batch(), None)
 
     def _flag(
         self,
         sessions: Sequence[str],
         outcome: Outcome,
-        just_read: Mapping[str, Sequence[SessionEvent]],
+        batch: _Batch,
+        ahead: ReadingAhead | None,
     ) -> None:
         if not self._rules or not sessions:
             return
-        sizes = self._store.sizes(sessions)
         now = self._now()
         flags: dict[str, list[Flag]] = {}
-        for found in self._store.many(sessions):
-            session = found.session
-            events = None
-            if len(session.files) == 1:  # else other files hold events of it too
-                events = just_read.get(session.files[0])
-            if events is None:
+        found = [one.session for one in self._store.many(sessions)]
+        looked = {} if ahead is None else self._looked_at(found, batch, now, ahead)
+        sizes = self._store.sizes([one.id for one in found if one.id not in looked])
+        for session in found:
+            findings = None
+            if ahead is not None and session.id in looked:
+                findings = ahead.findings(looked[session.id])
+            if findings is None:
                 large = sizes.get(session.id, 0) > _LARGE
-                events = self._store.events(session.id, brief=large)
-            else:
-                events = in_order([events])
-            flags[session.id] = self._flags(session, events, now, outcome)
+                events = self._events(session, batch.events, large=large)
+                findings = flags_of(self._rules, session, events, now)
+            flags[session.id] = findings[0]
+            outcome.troubles += findings[1]
         self._store.flag(flags)
 
-    def _flags(
-        self, session: Session, events: Sequence[SessionEvent], now: datetime, outcome: Outcome
-    ) -> list[Flag]:
-        found: list[Flag] = []
-        for rule in self._rules:
-            try:
-                found += rule.check(session, events, now)
-            except Exception as error:  # noqa: BLE001  # a user's rule may fail in any way
-                trouble = f"the flag rule {rule.name} failed at {session.id}: {error!r}"
-                outcome.troubles.append(trouble)
-        return found
+    def _looked_at(
+        self, sessions: Sequence[Session], batch: _Batch, now: datetime, ahead: ReadingAhead
+    ) -> dict[str, int]:
+        """Let sessions be looked at where all their events are held; return under which keys."""
+        asked: dict[str, int] = {}
+        for session in sessions:
+            key = batch.keys.get(session.files[0]) if len(session.files) == 1 else None
+            if key is not None and ahead.holds(key):
+                ahead.look(key, session, now)
+                asked[session.id] = key
+        return asked
+
+    def _events(
+        self, session: Session, just_read: Mapping[str, Sequence[SessionEvent]], *, large: bool
+    ) -> Sequence[SessionEvent]:
+        events = None
+        if len(session.files) == 1:  # else other files hold events of it too
+            events = just_read.get(session.files[0])
+        if events is None:
+            return self._store.events(session.id, brief=large)
+        return in_order([events])
 
 
 def _as_known(mark: FileMark) -> tuple[int, int, int, int, int]:
     return mark.inode, mark.size, mark.changed_ns, mark.offset, mark.version
+
+
+def _is_text(path: str) -> bool:
+    """Return whether a path can be stored: a file system may hold any bytes."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True

@@ -1,0 +1,47 @@
+"""A process that reads transcripts for another one: `python -m fairtrial.app.reading_process`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from fairtrial.model.task import Tokens
+from fairtrial.redaction.own_rules import SESSION_RULES, own_rules
+from fairtrial.redaction.secrets import Redactor
+from fairtrial.sessions.helping import Helper, Setup, serve
+from fairtrial.sessions.pricing import CallPrices
+from fairtrial.sessions.reading import Ways
+from fairtrial.sessions.registry import flag_rules, readers
+from fairtrial.sessions.repositories import Repositories
+from fairtrial.store.session_events import pack_events
+
+
+class _Unpriced:
+    """Knows no price: the process that writes asks for prices once for all files."""
+
+    def cost_usd(self, _model: str, _tokens: Tokens) -> float | None:
+        return None
+
+    def knows(self, _model: str) -> bool:
+        return False
+
+
+def _helper(setup: Setup) -> Helper:
+    sys.path[:] = setup.path
+    secrets = Path(setup.home) / "secrets.json"
+    clean = Redactor((*SESSION_RULES, *own_rules(secrets))).body
+    ways = Ways(clean, pack_events, CallPrices(_Unpriced()), Repositories())
+    by_agent = {reader.agent: reader for reader in readers()}
+    return Helper(by_agent.__getitem__, ways, flag_rules(setup.muted))
+
+
+def main() -> None:
+    """Work until standard input ends."""
+    with os.fdopen(os.dup(1), "wb") as sink:
+        os.dup2(2, 1)  # what a rule of the user's prints is no answer
+        serve(_helper, sys.stdin.buffer, sink)
+
+
+if __name__ == "__main__":
+    main()
