@@ -142,7 +142,7 @@ class StatusLine:
         left = eta_s(done, planned - done, time.monotonic() - self._started)
         if left is not None and done < planned:
             parts.append(f"{duration(left)} left")
-        if judging.cost_usd is not None:
+        if judging.cost_usd:
             parts.append(money(judging.cost_usd))
         return "  ".join(parts)
 

@@ -12,11 +12,8 @@ from fairtrial.model.json import Json
 from fairtrial.model.session import Call, Operation, Result, ResultStatus, SessionEvent
 from fairtrial.sessions.program_names import program_words
 from fairtrial.sessions.shell_words import simple_commands
+from fairtrial.suites.telling_lines import ENOUGH, telling_lines
 
-_TELLING: Final = 24
-"""Characters that a line of a hidden file has at least, for it to be no accident to see it."""
-_ENOUGH: Final = 3
-"""Lines of one hidden file that have to be seen."""
 _URL: Final = re.compile(r"\b(?:https?|ftp|ssh|git)://[^\s'\"]+")
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104  # named only
 _FETCHERS: Final = frozenset({"curl", "wget", "http", "https", "aria2c", "lynx", "links", "w3m"})
@@ -118,17 +115,7 @@ def _later(words: Sequence[str]) -> Iterator[str]:
 def _seen(result: Result, task: EvalTask, written: str) -> Iterator[str]:
     """Yield the hidden files of which a result shows lines that the agent did not write itself."""
     for path, data in task.verifier.hidden.items():
-        lines = _telling_lines(data)
+        lines = telling_lines(data)
         seen = [line for line in lines if line in result.text and line not in written]
-        if len(seen) >= min(_ENOUGH, len(lines)) > 0:
+        if len(seen) >= min(ENOUGH, len(lines)) > 0:
             yield path
-
-
-def _telling_lines(data: bytes) -> frozenset[str]:
-    """Return the lines of a file that stand in no other by accident."""
-    lines = (line.strip() for line in data.decode("utf-8", "replace").split("\n"))
-    return frozenset(
-        line
-        for line in lines
-        if len(line) >= _TELLING and not line.startswith(("import ", "from ", "#", "//", "use "))
-    )
