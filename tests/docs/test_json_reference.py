@@ -201,6 +201,14 @@ COMMANDS = (
     "sessions stats",
     "sessions export latest --to markdown",
     "sessions checkout latest before",
+    "eval init --sessions latest --repo shop --verifier true",
+    "eval init latest --repo shop --verifier true",
+    "eval new latest --repo shop --verifier true --name two --hidden-test cart.py",
+    "eval import shop/evals/failures",
+    "eval import evals/told",
+    "eval list --all",
+    "eval show one",
+    "eval rm one",
     "sessions rm latest",
     "cache show",
     "cache prune --older-than 30d",
@@ -284,6 +292,8 @@ def prepare(terminal: Terminal) -> None:
     crash = {"id": "crash", "input": {}, "metadata": {"why": 1}}
     for name, cases in {"a": [flaky], "b": [{**flaky, "input": 2}, crash]}.items():
         terminal.write(f"{name}.jsonl", "\n".join(json.dumps(case) for case in cases))
+    terminal.write("evals/told/tasks/one/task.toml", '[verifier]\ncommand = "true"\n')
+    terminal.write("evals/told/tasks/one/instruction.md", "Do it.\n")
     prepare_opinions(terminal)
 
 

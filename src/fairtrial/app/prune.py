@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from fairtrial.app.bench import Bench
 from fairtrial.app.captured import bring_snapshots
 from fairtrial.app.quantities import seconds_of
-from fairtrial.app.removing import remove_sessions, remove_snapshots
+from fairtrial.app.removing import old_snapshots, remove_sessions, remove_snapshots
 from fairtrial.app.reports.prune import PruneReport
 from fairtrial.app.requests.prune import Request
 from fairtrial.model.errors import RefusedError, UsageError
@@ -30,7 +30,7 @@ def prune(bench: Bench, request: Request) -> PruneReport:
     bring_snapshots(bench)
     pruner = bench.store.pruner
     cutoffs = _cutoffs(bench, request)
-    counts = {kept.value: pruner.older(kept, cutoff) for kept, cutoff in cutoffs.items()}
+    counts = {kept.value: _due(bench, kept, cutoff) for kept, cutoff in cutoffs.items()}
     before = pruner.sizes()
     if request.dry_run:
         return PruneReport(counts, dry_run=True, before=before, after=before, compacted=None)
@@ -79,6 +79,13 @@ def _kinds(what: Sequence[str]) -> Sequence[Kept]:
                 fix=f"did you mean {near[0]}?" if near else listed,
             )
     return [kept for kept in Kept if _ALL in what or kept.value in what]
+
+
+def _due(bench: Bench, kept: Kept, cutoff: datetime) -> int:
+    """Return how many of a kind would be removed."""
+    if kept is Kept.SNAPSHOTS:
+        return len(old_snapshots(bench, cutoff))
+    return bench.store.pruner.older(kept, cutoff)
 
 
 def _ways(bench: Bench) -> Mapping[Kept, Callable[[datetime], int]]:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.quantities import seconds_of
-from fairtrial.app.removing import remove_sessions
+from fairtrial.app.removing import remove_sessions, snapshots_of_tasks
 from fairtrial.app.reports.sessions import RemovedSessionsReport
 from fairtrial.app.requests.sessions_rm import Request
 from fairtrial.app.session_filters import session_query
@@ -44,4 +44,5 @@ def sessions_rm(bench: Bench, request: Request) -> RemovedSessionsReport:
             f"{len(found):,} {noun} would be removed for good",
             fix="add --yes to remove them; `fairtrial sessions list` takes the same filter",
         )
-    return RemovedSessionsReport(found, remove_sessions(bench, found))
+    kept = snapshots_of_tasks(bench, found)
+    return RemovedSessionsReport(found, remove_sessions(bench, found), kept)

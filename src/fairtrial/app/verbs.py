@@ -143,6 +143,25 @@ VERBS = (
         asks=True,
     ),
     Verb(("eval", "report"), "Show a run of eval tasks again, or write it as markdown or html"),
+    Verb(("eval", "init"), "Draft eval tasks from sessions that went wrong, one a session"),
+    Verb(("eval", "new"), "Make an eval task of one session, flagged or not"),
+    Verb(
+        ("eval", "import"),
+        "Load eval tasks from their folders, after an edit or on another machine",
+    ),
+    Verb(
+        ("eval", "list"),
+        "List the eval tasks of this project: validated or draft, what they begin with, what is "
+        "there",
+    ),
+    Verb(
+        ("eval", "show"),
+        "Show an eval task: what it begins with, what it asks, what verifies it, its validation",
+    ),
+    Verb(
+        ("eval", "rm"),
+        "Take eval tasks off their suites; their folders stay, and can be loaded again",
+    ),
     Verb(
         ("grader", "calibrate"),
         "Hold a grader against people's labels: what it recognises, how surely, where it differs",

@@ -40,6 +40,10 @@ class SnapshotStore(Protocol):
 class SnapshotFiles(Protocol):
     """Keeps the content of snapshots as git objects, apart from the user's repositories."""
 
+    def holds(self, snapshot: Snapshot) -> bool:
+        """Return whether the content of a snapshot is there."""
+        ...
+
     def restore(self, snapshot: Snapshot, folder: Path) -> None:
         """Write the files of a snapshot into a folder, byte for byte as they were.
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, delete, insert, select, update
 
 from fairtrial.model.errors import NotFoundError
-from fairtrial.model.eval_task import EvalTask, TaskStatus
+from fairtrial.model.eval_task import EvalTask, RepoStart, TaskStatus
 from fairtrial.model.json import Json
 from fairtrial.ports.suites import KeptTask
 from fairtrial.store.blobs import Blobs
@@ -119,6 +119,16 @@ class SqlSuiteStore:
         ordered = statement.order_by(eval_task.c.loaded_at.desc()).limit(1)
         with self._database.read() as connection:
             return connection.execute(ordered).scalar_one_or_none()
+
+    def snapshots(self) -> Mapping[str, str]:
+        """Return the snapshots that newest versions begin with; see `SuiteStore`."""
+        with self._database.read() as connection:
+            found = [kept.task for kept in self._kept(connection, _WITH_VERSION)]
+        return {
+            task.start.snapshot: f"{task.suite}/{task.name}"
+            for task in found
+            if isinstance(task.start, RepoStart) and task.start.snapshot is not None
+        }
 
     def judge(
         self, digest: str, status: TaskStatus, validation: Mapping[str, Json], now: datetime

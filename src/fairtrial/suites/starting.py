@@ -123,6 +123,7 @@ def hide(folder: Path, hidden: Sequence[str], environ: Mapping[str, str]) -> Non
     for path in list(_files(folder)):
         if fits(path, hidden):
             (folder / path).unlink()
+            _prune(folder, (folder / path).parent)
     if not (folder / ".git").is_dir():
         return
     git = Git(environ, lambda: _LONGEST_S)
@@ -193,6 +194,13 @@ def _forget(git: Git, folder: Path) -> None:
     (folder / ".git" / "ORIG_HEAD").unlink(missing_ok=True)
     git.run(["repack", "-a", "-d", "-q"], cwd=folder)
     git.run(["prune", "--expire=now"], cwd=folder)
+
+
+def _prune(folder: Path, place: Path) -> None:
+    """Remove folders that are empty now: their names tell of what is hidden."""
+    while place != folder and not any(place.iterdir()):
+        place.rmdir()
+        place = place.parent
 
 
 def _has_head(git: Git, folder: Path) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import ClassVar
 
@@ -106,12 +106,15 @@ class RemovedSessionsReport(Informing):
     Attributes:
         sessions: Ids of the sessions.
         freed_bytes: The bytes that their events took.
+        kept_snapshots: Ids of their snapshots that stay, since an eval task begins with them, and
+            a task of each, as `SUITE/NAME`.
     """
 
     schema: ClassVar[str] = "fairtrial.sessions_removed/1"
 
     sessions: Sequence[str]
     freed_bytes: int
+    kept_snapshots: Mapping[str, str] = field(default_factory=dict)
 
     def json(self) -> dict[str, Json]:
         """Return the report as one JSON object."""
@@ -119,4 +122,5 @@ class RemovedSessionsReport(Informing):
             "schema": self.schema,
             "sessions": list(self.sessions),
             "freed_bytes": self.freed_bytes,
+            "kept_snapshots": dict(self.kept_snapshots),
         }

@@ -182,6 +182,10 @@ class GitSnapshotFiles:
         if troubles:
             raise StoreError("snapshots still need their repositories", why="; ".join(troubles))
 
+    def holds(self, snapshot: Snapshot) -> bool:
+        """Return whether the content of a snapshot is there."""
+        return ObjectStore(self._home, snapshot.repository).holds(snapshot.id)
+
     def restore(self, snapshot: Snapshot, folder: Path) -> None:
         """Write the files of a snapshot into a folder; see `SnapshotFiles`."""
         store = self._store_of(snapshot)

@@ -1,0 +1,7 @@
+"""`eval new` as text."""
+
+from __future__ import annotations
+
+from fairtrial.cli.render.eval_drafts import render
+
+__all__ = ["render"]
