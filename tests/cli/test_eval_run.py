@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -150,6 +151,23 @@ def test_nothing_that_may_cost_money_starts_without_consent(run: Run, suite: Pat
     assert plan.json["schema"] == "fairtrial.eval-plan/1"
     assert plan.json["n_due"] == 6
     assert plan.json["cost"]["least_usd"] is None
+
+
+def test_a_level_that_does_not_work_here_is_told_before_anything_runs(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name in ("git", "sh", "python3"):
+        found = shutil.which(name)
+        assert found is not None
+        (programs / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(programs))
+    outcome = run("failures", "--command", FIXES)
+    assert outcome.code == 64
+    assert "level bwrap does not work here" in outcome.err
+    assert "--level none" in outcome.err
+    assert run("failures", "--command", FIXES, *NONE, "--trials", "1").code == 0
 
 
 def test_an_edited_task_is_loaded_before_it_runs(run: Run, suite: Path) -> None:

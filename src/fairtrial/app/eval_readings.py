@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final
 
 from fairtrial.analysis.eval_reading import EvalReading, eval_reading
 from fairtrial.app.bench import Bench
-from fairtrial.app.eval_agents import AGENT
 from fairtrial.model.case import Case
 from fairtrial.model.eval_task import EVAL_TASK, TaskStatus
 from fairtrial.model.experiment import Experiment, ExperimentState
 
 DATASETS: Final = "evals/"
 """What the names of the datasets of suites begin with."""
-
-
-def is_eval(experiment: Experiment) -> bool:
-    """Return whether an experiment is a run of eval tasks."""
-    tasks = experiment.spec.get("arms")
-    return isinstance(tasks, Mapping) and any(
-        isinstance(task, Mapping) and task.get("kind") == AGENT for task in tasks.values()
-    )
 
 
 def suite_of(experiment: Experiment) -> str:

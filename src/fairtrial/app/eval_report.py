@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from fairtrial.app.bench import Bench
-from fairtrial.app.eval_readings import DATASETS, is_eval
+from fairtrial.app.eval_readings import DATASETS
 from fairtrial.app.eval_run import eval_report_of
 from fairtrial.app.exp_show import exp_show
 from fairtrial.app.reports.document import DocumentReport, document
@@ -74,7 +74,7 @@ def _chosen(bench: Bench, ref: str | None) -> ExperimentState:
     if next(_runs(bench, f"{DATASETS}{ref}"), None) is not None:
         return _newest(bench, f"{DATASETS}{ref}")
     state = bench.store.experiments.find(ref)
-    if not is_eval(state.experiment):
+    if not state.experiment.is_eval:
         raise UsageError(
             f"{state.experiment.id} is no run of eval tasks",
             fix=f"read it with: fairtrial exp show {state.experiment.id}",
@@ -95,5 +95,5 @@ def _runs(bench: Bench, dataset: str | None) -> Iterator[ExperimentState]:
     """Yield runs of eval tasks, the newest first."""
     store, before = bench.store.experiments, None
     while page := store.newest(_PAGE, before, dataset):
-        yield from (state for state in page if is_eval(state.experiment))
+        yield from (state for state in page if state.experiment.is_eval)
         before = page[-1].experiment.id

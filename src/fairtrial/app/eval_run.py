@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from fairtrial.app.bench import Bench
 from fairtrial.app.eval_agents import Agents, agents_of
 from fairtrial.app.eval_costs import expected_cost, may_cost
-from fairtrial.app.eval_readings import DATASETS, is_eval, reading_of
+from fairtrial.app.eval_levels import check_levels
+from fairtrial.app.eval_readings import DATASETS, reading_of
 from fairtrial.app.eval_suites import ChosenTasks, chosen_tasks, suite_version
 from fairtrial.app.exp_run import carry_out
 from fairtrial.app.matrix_options import Matrix
@@ -59,6 +60,8 @@ def eval_run(bench: Bench, request: Request) -> EvalReport | EvalPlanReport:
     plan = _plan_report(bench, intent, prepared)
     if request.dry_run:
         return plan
+    if plan.n_due:
+        check_levels(bench, intent.plan)
     if plan.n_due and not request.yes and may_cost(bench, intent.plan, plan.cost):
         _ask(bench, plan)
     report = carry_out(bench, prepared.run, intent)
@@ -149,7 +152,7 @@ def _resumed(bench: Bench, request: Request) -> RunRequest:
     store = bench.store.experiments
     if request.resume != NEWEST:
         experiment = store.find(str(request.resume)).experiment
-        if not is_eval(experiment):
+        if not experiment.is_eval:
             raise UsageError(
                 f"{experiment.id} is no run of eval tasks",
                 fix=f"resume it with: fairtrial exp run --resume {experiment.id}",
@@ -167,7 +170,7 @@ def _resumed(bench: Bench, request: Request) -> RunRequest:
 
 def _newest(bench: Bench) -> Experiment:
     unfinished = (state.experiment for state in bench.store.experiments.unfinished())
-    found = next((one for one in unfinished if is_eval(one) and one.regrade_of is None), None)
+    found = next((one for one in unfinished if one.is_eval and one.regrade_of is None), None)
     if found is None:
         raise NotFoundError(
             "no unfinished run of eval tasks to resume", fix="see: fairtrial exp status"

@@ -43,6 +43,8 @@ class Provenance:
         git_branch: Its branch.
         git_dirty: Whether tracked files differed from the commit.
         environment: `dev`, `staging`, `prod` or `ci`.
+        pull_request: Number of the pull or merge request that it ran for, as its CI tells.
+        source: What made it, where its spec does not tell: `sdk`, `pytest`.
     """
 
     fairtrial: str
@@ -53,6 +55,8 @@ class Provenance:
     git_branch: str | None = None
     git_dirty: bool | None = None
     environment: str = "dev"
+    pull_request: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,14 @@ class Experiment:
         """Whether it ran one configuration twice, to see how much differs when nothing differs."""
         tasks = self.spec.get("arms") or {}
         return self.arms == AA_ARMS and tasks.get(AA_ARMS[0]) == tasks.get(AA_ARMS[1])
+
+    @property
+    def is_eval(self) -> bool:
+        """Whether coding agents worked on eval tasks in it, also where it grades them again."""
+        tasks = self.spec.get("arms")
+        return isinstance(tasks, Mapping) and any(
+            isinstance(task, Mapping) and task.get("kind") == "agent" for task in tasks.values()
+        )
 
     @property
     def is_replay(self) -> bool:

@@ -242,7 +242,7 @@ def _next_steps(
         race = state.experiment.spec["sweep"]["race"]
         steps.append((f"fairtrial exp sweep --resume {race}", "go on with its sweep, or read it"))
     elif state.status is not Status.FINISHED:
-        again = f"fairtrial exp {verb_of(state.experiment)} --resume {name}"
+        again = f"fairtrial {verb_of(state.experiment)} --resume {name}"
         steps.append((again + _more_money(store, state), "run what is left"))
     elif totals.causes.get(Cause.TASK) or totals.causes.get(Cause.INFRA):
         command = f"fairtrial exp run --resume {name} --retry-errors"

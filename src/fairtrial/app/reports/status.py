@@ -167,14 +167,16 @@ def resume_command(state: ExperimentState) -> str | None:
     sweep = state.experiment.spec.get("sweep")
     if sweep is not None:
         return f"fairtrial exp sweep --resume {sweep['race']}"
-    return f"fairtrial exp {verb_of(state.experiment)} --resume {state.experiment.id}"
+    return f"fairtrial {verb_of(state.experiment)} --resume {state.experiment.id}"
 
 
 def verb_of(experiment: Experiment) -> str:
-    """Return the verb of `exp` that goes on with a run, and then tells what is its own to tell."""
+    """Return the verb that goes on with a run, and then tells what is its own to tell."""
     if experiment.is_aa:
-        return "aa"
-    return "replay" if experiment.is_replay else "run"
+        return "exp aa"
+    if experiment.is_eval:
+        return "eval run"
+    return "exp replay" if experiment.is_replay else "exp run"
 
 
 def regrade_command(experiment: Experiment) -> str:
