@@ -6,8 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.sessions.start_state.repo import repo_in
 
-from fairtrial.sessions.repositories import Repositories
+from fairtrial.sessions.repositories import Repositories, git_folder
 
 
 def git(folder: Path, *words: str) -> None:
@@ -43,3 +44,20 @@ def test_a_bare_repository(tmp_path: Path) -> None:
 )
 def test_a_folder_that_is_not_here_has_none(folder: str | None) -> None:
     assert Repositories().around(folder) is None
+
+
+def test_worktrees_share_what_git_keeps(tmp_path: Path) -> None:
+    repo = repo_in(tmp_path / "shop")
+    repo.commit()
+    repo.git("worktree", "add", "-q", str(tmp_path / "side"), "-b", "side")
+    (tmp_path / "link").symlink_to(repo.root)
+    other = repo_in(tmp_path / "other")
+    own = git_folder(str(repo.root))
+    assert own == repo.root / ".git"
+    for folder in ("side", "link", "shop/gone/deep"):
+        assert git_folder(str(tmp_path / folder)) == own
+    assert git_folder(str(other.root)) == other.root / ".git"
+    repo.git("clone", "-q", "--bare", str(repo.root), str(tmp_path / "bare"))
+    assert git_folder(str(tmp_path / "bare")) == tmp_path / "bare"
+    for folder in ("relative", "C:\\shop", "/nowhere\0", str(tmp_path)):
+        assert git_folder(folder) is None
