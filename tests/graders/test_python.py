@@ -83,6 +83,13 @@ def nothing(output, expected):
 def infinite(output, expected):
     return Grade(float("inf"))
 
+def named(*, input, output, expected, metadata):
+    told = (input, output, expected, metadata)
+    return told == ("question", "out", "exp", {"repo": "r"})
+
+def costly(output):
+    return Grade(1, "judged", 0.25, {"by": "a model"})
+
 def three(a, b, c):
     return 1
 
@@ -96,6 +103,7 @@ number = 3
         ("same", 0.0, "returned False"),
         ("length", 0.3, "0.3 is below 0.5"),
         ("whole", 1.0, "r"),
+        ("named", 1.0, "returned True"),
         ("later", 0.25, "later"),
         ("judge", 1.0, None),
         ("judge.method", None, "cannot tell"),
@@ -132,6 +140,11 @@ def test_what_a_function_changes_stays_its_own(ask: Ask, module: Write) -> None:
     output, expected = [0], {"a": 1}
     assert ask({"kind": "python", "function": f"{module(SOURCE)}:spoil"}, output, expected).passed
     assert (output, expected) == ([0], {"a": 1})
+
+
+def test_what_a_grade_cost_and_led_to_it_is_kept(ask: Ask, module: Write) -> None:
+    score = ask({"kind": "python", "function": f"{module(SOURCE)}:costly"}, "out", "exp")
+    assert (score.value, score.cost_usd, score.detail) == (1.0, 0.25, {"by": "a model"})
 
 
 def test_a_function_of_the_library_may_grade(ask: Ask) -> None:

@@ -55,6 +55,7 @@ class Bench:
         publish: Takes the events of a run.
         control: How a run is asked to stop.
         store_url: Database URL; None is the embedded store under `home`.
+        functions: Functions that this process was handed, by the name that a spec gives them.
         ask: Shows a report and asks a question about it; None when there is nobody to ask.
     """
 
@@ -66,6 +67,7 @@ class Bench:
     control: Control = field(default_factory=Control)
     store_url: str | None = None
     ask: Callable[[Any, str], bool] | None = None
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
 
     @cached_property
     def store(self) -> Store:
@@ -103,7 +105,14 @@ class Bench:
         answers = self.store.answers if cache else None
         evals = DeferredEvals(self, workspace)
         return Surroundings(
-            folder, self.environ, workspace, self.prices, answers, self.clock, evals
+            folder,
+            self.environ,
+            workspace,
+            self.prices,
+            answers,
+            self.clock,
+            evals,
+            self.functions,
         )
 
     def close(self) -> None:

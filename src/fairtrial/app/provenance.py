@@ -8,26 +8,39 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from fairtrial import __version__
+from fairtrial.app.ci import Ci, ci_here, environment_here
 from fairtrial.model.experiment import Provenance
 
 
-def provenance(cwd: Path, environ: Mapping[str, str]) -> Provenance:
-    """Return what is known of this machine, this folder and its repository."""
+def provenance(cwd: Path, environ: Mapping[str, str], source: str | None = None) -> Provenance:
+    """Return what is known of this machine, this folder and its repository.
+
+    Args:
+        cwd: The folder.
+        environ: The environment: a CI tells its commit, branch and pull request there.
+        source: What makes the experiment, where its spec does not tell.
+
+    Raises:
+        UsageError: FAIRTRIAL_ENVIRONMENT names no environment.
+    """
     status = _git(cwd, "status", "--porcelain=v2", "--branch", "--untracked-files=no")
     head = dict(
         line.removeprefix("# branch.").split(" ", 1)
         for line in status or ()
         if line.startswith("# branch.")
     )
+    ci = ci_here(environ) or Ci()
     return Provenance(
         fairtrial=__version__,
         python=platform.python_version(),
         host=platform.node(),
         cwd=str(cwd),
-        git_commit=environ.get("GITHUB_SHA") or head.get("oid"),
-        git_branch=environ.get("GITHUB_HEAD_REF") or head.get("head"),
+        git_commit=ci.commit or head.get("oid"),
+        git_branch=ci.branch or head.get("head"),
         git_dirty=None if status is None else any(not line.startswith("#") for line in status),
-        environment="ci" if environ.get("CI") else "dev",
+        environment=environment_here(environ),
+        pull_request=ci.pull_request,
+        source=source,
     )
 
 

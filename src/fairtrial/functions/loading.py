@@ -7,10 +7,10 @@ import inspect
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from importlib.machinery import PathFinder
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, Final
 
 from fairtrial.functions.blame import blame
@@ -19,20 +19,32 @@ from fairtrial.model.errors import UsageError
 from fairtrial.schema.decoding import unknown_name
 
 _NAME: Final = re.compile(r"(?P<module>[\w.]+):(?P<function>\w+(\.\w+)*)")
+_NONE: Final[Mapping[str, Callable[..., Any]]] = MappingProxyType({})
 
 
-def load_function(name: str, base_dir: Path, where: str) -> UserFunction:
-    """Import a function.
+def load_function(
+    name: str, base_dir: Path, where: str, given: Mapping[str, Callable[..., Any]] = _NONE
+) -> UserFunction:
+    """Return a function that was given, or import it.
 
     Args:
         name: `module:function`, or `module:Class.method`.
         base_dir: The spec's folder. It and the current folder are searched before the rest of
             `sys.path`, to which they are added for good: the function may import more when it runs.
         where: For error messages.
+        given: Functions that need no import, by their names.
 
     Raises:
         UsageError: there is no such module or function.
     """
+    if name in given:
+        return UserFunction.of(given[name])
+    if name.startswith("__main__:") or "<" in name:
+        raise UsageError(
+            f"{name!r} can only be had in the program that defines it",
+            where=where,
+            fix="run that program again, e.g. with Eval(…, resume=EXPERIMENT)",
+        )
     match = _NAME.fullmatch(name)
     if match is None or match["module"].endswith(".py"):
         raise UsageError(f"{name!r} names no function", where=where, fix=_name_advice(name))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, TypeAlias
+from types import MappingProxyType
+from typing import Annotated, Any, Final, TypeAlias
 
 import msgspec
 
@@ -17,7 +19,18 @@ from fairtrial.ports import Surroundings
 
 DEFAULT_THRESHOLD = 0.5
 
-Arguments: TypeAlias = Callable[[Subject], tuple[Any, ...]]
+Arguments: TypeAlias = Callable[[Subject], tuple[tuple[Any, ...], dict[str, Any]]]
+
+_NAMED: Final[Mapping[str, Callable[[Subject], Any]]] = MappingProxyType(
+    {
+        "output": lambda subject: subject.output,
+        "expected": lambda subject: subject.case.expected,
+        "input": lambda subject: subject.case.input,
+        "metadata": lambda subject: subject.case.metadata,
+        "case": lambda subject: subject.case,
+    }
+)
+_FURTHER: Final = frozenset({"input", "metadata", "case"})
 
 
 @dataclass(frozen=True)
@@ -27,8 +40,9 @@ class Options:
     function: str
     """`module:function`; the module is found in the spec's folder, the current folder or the
     installed packages. Called with `(output, expected)`, with `(output)`, or with the whole
-    `(subject)` when its one parameter has that name; returns a number, a boolean, a `Grade`, or a
-    dict with `score` and `reason`."""
+    `(subject)` when its one parameter has that name. One with `output` and with `input`, `metadata`
+    or `case` among its parameters gets what they name. Returns a number, a boolean, a `Grade`, or
+    a dict with `score` and `reason`."""
     timeout: Annotated[float, msgspec.Meta(gt=0, le=86400)] = 60.0
     """Seconds it may take; over it there is no score. A function that is not async runs on in its
     thread, unheard."""
@@ -52,16 +66,19 @@ class Python:
         Raises:
             GraderError: it raised, or returned something else than a score.
         """
-        arguments = self.arguments(_copied(subject))
+        arguments, named = self.arguments(_copied(subject))
         try:
-            answer = await self.function.call(self.options.timeout, *arguments)
+            answer = await self.function.call(self.options.timeout, *arguments, **named)
         except LateError:
             raise GraderError(f"no answer within {self.options.timeout:g} s") from None
         except RaisedError as problem:
             raise GraderError(f"raised {problem}") from problem.error
         if isinstance(answer, Grade):
             checked = {"score": answer.value, "reason": answer.reason}
-            return answer if answer.value is None else grade_in(checked)
+            if answer.value is None:
+                return answer
+            sound = grade_in(checked)
+            return replace(answer, value=sound.value, reason=sound.reason)
         if isinstance(answer, bool):
             return Grade(float(answer), f"returned {answer}")
         return grade_in(answer)
@@ -96,20 +113,46 @@ def _arguments(function: UserFunction, where: str) -> Arguments:
     if signature is None:
         return _output_and_expected
     if [*signature.parameters] == ["subject"]:
-        return lambda subject: (subject,)
+        return lambda subject: ((subject,), {})
+    if _is_by_name(signature):
+        return _by_name(signature)
     if fits(signature, None, None):
         return _output_and_expected
     if fits(signature, None):
-        return lambda subject: (subject.output,)
+        return lambda subject: ((subject.output,), {})
     raise UsageError(
         f"the function's signature is {signature}",
         where=where,
-        fix="let it take (output, expected), (output) or (subject)",
+        fix="let it take (output, expected), (output), (subject) or (input, output, expected)",
     )
 
 
-def _output_and_expected(subject: Subject) -> tuple[Any, ...]:
-    return (subject.output, subject.case.expected)
+def _output_and_expected(subject: Subject) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    return (subject.output, subject.case.expected), {}
+
+
+def _is_by_name(signature: inspect.Signature) -> bool:
+    """Return whether a function's parameters name what it wants, and no two alone would do."""
+    names = {
+        name
+        for name, parameter in signature.parameters.items()
+        if name in _NAMED or parameter.default is parameter.empty
+    }
+    return "output" in names and bool(_FURTHER & names) and _NAMED.keys() >= names
+
+
+def _by_name(signature: inspect.Signature) -> Arguments:
+    kinds = {name: p.kind for name, p in signature.parameters.items() if name in _NAMED}
+    apart = [name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_ONLY]
+    named = [name for name in kinds if name not in apart]
+
+    def arguments(subject: Subject) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return (
+            tuple(_NAMED[name](subject) for name in apart),
+            {name: _NAMED[name](subject) for name in named},
+        )
+
+    return arguments
 
 
 def build(spec: GraderSpec, options: Options, surroundings: Surroundings, where: str) -> Python:
@@ -118,5 +161,5 @@ def build(spec: GraderSpec, options: Options, surroundings: Surroundings, where:
     Raises:
         UsageError: the function cannot be imported or called.
     """
-    function = load_function(options.function, surroundings.base_dir, where)
+    function = load_function(options.function, surroundings.base_dir, where, surroundings.functions)
     return Python(spec, options, function, _arguments(function, where))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from fairtrial.model.grader import Grade, GraderSpec, Subject
 from fairtrial.model.task import TaskCall, TaskResult
@@ -87,6 +87,8 @@ class Surroundings:
         answers: Where model answers are kept; None keeps none.
         clock: Time; None where nothing built with it waits.
         evals: Eval tasks and their workspaces; None where none can be run.
+        functions: Functions that this process was handed, by the name that a spec gives them; they
+            come before any that would be imported.
     """
 
     base_dir: Path
@@ -96,3 +98,4 @@ class Surroundings:
     answers: AnswerCache | None = None
     clock: Clock | None = None
     evals: EvalTasks | None = None
+    functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)

@@ -90,7 +90,7 @@ def build(options: Options, surroundings: Surroundings, where: str) -> PythonTas
         UsageError: it cannot be imported or called.
     """
     where = f"{where}, option 'function'"
-    function = load_function(options.function, surroundings.base_dir, where)
+    function = load_function(options.function, surroundings.base_dir, where, surroundings.functions)
     passing = way_to_pass(function, options.arguments, where)
     return PythonTask(function, passing, options.arguments)
 
