@@ -12,8 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.workspaces.fixtures import _containers_of_this_session, image
 
 from fairtrial.cli.main import main
+
+__all__ = ["_containers_of_this_session", "image"]
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fairtrial.app.baselines import project_of
 from fairtrial.app.bench import Bench
 from fairtrial.app.captured import bring_snapshots
+from fairtrial.app.eval_foreign import Brought, bring
 from fairtrial.app.reports.eval_tasks import ImportReport, LoadedTask
 from fairtrial.app.requests.eval_import import Request
 from fairtrial.model.errors import FairtrialError, NotFoundError, UsageError
@@ -21,12 +23,25 @@ from fairtrial.workspaces.snapshots.files import GitSnapshotFiles
 def eval_import(bench: Bench, request: Request) -> ImportReport:
     """Load the tasks of a folder, and say what changed.
 
+    Those of another tool become folders of a suite of this project first.
+
     Raises:
         NotFoundError: there is no such folder, or no task in it.
-        UsageError: the one task that was named does not fit.
+        UsageError: the one task that was named does not fit, or an option has no effect.
         StoreError: the store cannot be written.
     """
     folder = bench.path(request.folder).resolve()
+    here = project_of(bench.cwd)
+    brought = bring(bench, folder, here, request.suite, request.repos)
+    if brought is not None:
+        return _of_another_tool(bench, brought, here)
+    if request.suite is not None or request.repos is not None:
+        option = "--suite" if request.suite is not None else "--repos"
+        raise UsageError(
+            f"{option} has no effect on tasks of fairtrial's own",
+            where=str(folder),
+            fix="leave it out: they stay where they lie",
+        )
     folders = _folders(folder)
     is_suite = folders != [folder]
     root = _project(bench, folder)
@@ -48,6 +63,21 @@ def eval_import(bench: Bench, request: Request) -> ImportReport:
     suite = folder if is_suite else _suite_of(folder)
     gone = _gone(bench, root, suite.name) if is_suite else []
     return ImportReport(suite.name, str(root), loaded, problems, gone)
+
+
+def _of_another_tool(bench: Bench, brought: Brought, root: Path) -> ImportReport:
+    if not brought.folders and not brought.problems:
+        raise NotFoundError("there is no task in there", fix="look at what it holds")
+    loaded: list[LoadedTask] = []
+    problems = list(brought.problems)
+    for place, lost in brought.folders.items():
+        try:
+            one = _loaded(bench, place, root)
+        except FairtrialError as error:
+            problems.append((str(place), str(error)))
+        else:
+            loaded.append(replace(one, notes=(*one.notes, *lost)))
+    return ImportReport(brought.suite.name, str(root), loaded, problems, [])
 
 
 def _folders(folder: Path) -> list[Path]:

@@ -150,6 +150,10 @@ VERBS = (
         "Load eval tasks from their folders, after an edit or on another machine",
     ),
     Verb(
+        ("eval", "export"),
+        "Write eval tasks as folders of another tool, which fairtrial can load again",
+    ),
+    Verb(
         ("eval", "list"),
         "List the eval tasks of this project: validated or draft, what they begin with, what is "
         "there",
@@ -161,6 +165,12 @@ VERBS = (
     Verb(
         ("eval", "rm"),
         "Take eval tasks off their suites; their folders stay, and can be loaded again",
+    ),
+    Verb(
+        ("eval", "validate"),
+        "Check that the verdicts of eval tasks can be believed",
+        judges=True,
+        runs_graders=True,
     ),
     Verb(
         ("grader", "calibrate"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final
@@ -46,13 +47,16 @@ Read the session before you keep its task. After an edit, load the task and vali
 """
 
 
-def write_task(task: EvalTask, folder: Path, root: Path) -> None:
+def write_task(
+    task: EvalTask, folder: Path, root: Path, environment: Mapping[str, Path] | None = None
+) -> None:
     """Write a task; its folder is made, must not be there, and appears whole or not at all.
 
     Args:
-        task: The task. Of one that begins as a folder, the files of that are the caller's to add.
+        task: The task.
         folder: Where to.
         root: The repository that the suite lies in.
+        environment: Of a task that begins as a folder, what that holds, by path.
 
     Raises:
         FileExistsError: the folder is there.
@@ -80,6 +84,11 @@ def write_task(task: EvalTask, folder: Path, root: Path) -> None:
                 path.chmod(0o755 if name.endswith(".sh") else 0o644)
         if isinstance(task.start, FolderStart) and task.start.dockerfile is not None:
             _write(partial / ENVIRONMENT / DOCKERFILE, task.start.dockerfile)
+        for name, source in (environment or {}).items():
+            target = partial / ENVIRONMENT / name
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if name != DOCKERFILE:
+                shutil.copy2(source, target, follow_symlinks=False)
         partial.rename(folder)
     finally:
         shutil.rmtree(partial, ignore_errors=True)

@@ -1,0 +1,1 @@
+"""Task folders and instances of other tools, read into eval tasks."""
