@@ -6,10 +6,11 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from fairtrial.graders.registry import build_grader, grader_spec
 from fairtrial.graders.verifier import DEFAULT_THRESHOLD, Verifying
-from fairtrial.model.errors import GraderError, TaskError
+from fairtrial.model.errors import GraderError, TaskError, UsageError
 from fairtrial.model.eval_task import EvalTask
 from fairtrial.model.grader import Subject
 from fairtrial.model.isolation import Level, Wanted
@@ -18,6 +19,8 @@ from fairtrial.ports import Surroundings
 from fairtrial.ports.suites import EvalTasks
 from fairtrial.suites.compiling import VERIFIER, cases_of
 from fairtrial.tasks.agent import patch_as_json
+
+_JUDGE: Final = "the task's judge"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +147,7 @@ class Trying:
     async def _by_judge(
         self, patch: bytes, answer: str | None, turn: int
     ) -> tuple[Tried, float | None]:
-        grader = build_grader(grader_spec(VERIFIER, "eval"), self.surroundings, "the task's judge")
+        grader = build_grader(grader_spec(VERIFIER, "eval"), self.surroundings, _JUDGE)
         (case,) = cases_of([self.task])
         output = {**patch_as_json(patch), "answer": answer}
         await grader.open()
@@ -152,6 +155,8 @@ class Trying:
             grade = await grader.grade(Subject(case, output, 1, turn=turn))
         except GraderError as error:
             return Tried(None, str(error)), None
+        except UsageError as error:
+            return Tried(None, f"the judge makes no sense: {error}"), 0.0
         finally:
             await grader.close()
         return Tried(grade.value, grade.reason or "no reason"), grade.cost_usd
