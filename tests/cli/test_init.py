@@ -121,6 +121,13 @@ def test_a_file_that_init_made_goes_again(fairtrial: Command, claude: Path, code
     assert list(codex.iterdir()) == []
 
 
+def test_an_undo_of_nothing_says_so(fairtrial: Command, claude: Path) -> None:
+    for words in (("--undo",), ("--undo", "--yes"), ("--undo", "--dry-run")):
+        done = fairtrial("init", *words)
+        assert (done.code, "Nothing to undo" in done.out) == (0, True)
+    assert not claude.exists()
+
+
 def test_codex_is_told_by_hooks_and_by_notify(fairtrial: Command, codex: Path) -> None:
     config = codex / "config.toml"
     config.write_text(TOML)

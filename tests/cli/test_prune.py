@@ -128,6 +128,7 @@ def test_snapshots_go_with_their_objects(
         (("--older-than", "1d"), "nothing says what"),
         (("sesions", "--keep", "1"), "did you mean sessions?"),
         (("sessions", "--older-than", "soon"), "--older-than takes"),
+        (("sessions", "--older-than", "9999999999d", "--yes"), "at most 36500d"),
     ],
 )
 def test_what_is_missing_is_said(fairtrial: Command, words: tuple[str, ...], said: str) -> None:

@@ -73,6 +73,24 @@ def test_a_program_becomes_a_flagged_session_without_secrets(server: Server) -> 
         assert path.is_dir() or telling.SECRET.encode() not in path.read_bytes()
 
 
+def test_names_of_programs_and_of_conversations_hold_no_secrets(server: Server) -> None:
+    named = {"service.name": f"bot {telling.SECRET}", "gen_ai.conversation.id": telling.SECRET}
+    attributes = telling.CHAT | telling.exchange([telling.ASKED], [telling.DONE]) | named
+    span = {
+        "traceId": "5b8efff798038103d269b633813fc60c",
+        "spanId": "eee19b7ec3c1b174",
+        "startTimeUnixNano": "1780000000000000000",
+        "attributes": [{"key": k, "value": {"stringValue": v}} for k, v in attributes.items()],
+    }
+    resource = {"attributes": span["attributes"]}
+    body = {"resourceSpans": [{"resource": resource, "scopeSpans": [{"spans": [span]}]}]}
+    assert post(server, json.dumps(body).encode(), JSON).status == 200
+    session = told(server, "latest")["session"]
+    assert session["agent"] == "bot [redacted:anthropic-key]"
+    for path in server.bench.home.rglob("*"):
+        assert path.is_dir() or telling.SECRET.encode() not in path.read_bytes()
+
+
 def test_batches_out_of_order_and_sent_again_make_the_same_session(bench: Bench) -> None:
     spans = list(telling.recorded(telling.program))
     with running(bench) as server:

@@ -76,7 +76,7 @@ def _store(bench: Bench) -> Check:
         newest = bench.store.experiments.newest(1)
     except StoreError as error:
         return Check("store", ok=False, found=str(error).split("\n")[0], fix=error.fix)
-    found = "empty" if not newest else f"newest experiment {newest[0].experiment.name}"
+    found = "no experiments yet" if not newest else f"newest experiment {newest[0].experiment.name}"
     return Check("store", ok=True, found=f"{bench.store_url or bench.home}, {found}")
 
 

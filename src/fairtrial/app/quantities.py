@@ -17,16 +17,22 @@ _BYTES = {
 }
 _QUANTITY = re.compile(r"\s*(\d+(?:\.\d+)?)\s*([a-zA-Z]*)\s*")
 _LARGEST = 1e15
+_LONGEST = 36_500
+"""Days; a moment so long ago is still one of the calendar."""
 
 
 def seconds_of(text: str, flag: str) -> float:
     """Return the seconds of a time such as `30d`.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is none, or longer than a hundred years.
     """
     units = {**_SECONDS, "": None} if text.strip() == "0" else _SECONDS
-    return _quantity(text.lower(), {k: v or 1 for k, v in units.items()}, flag, "30d, 12h or 90m")
+    known = {k: v or 1 for k, v in units.items()}
+    found = _quantity(text.lower(), known, flag, "30d, 12h or 90m")
+    if found > _LONGEST * _SECONDS["d"]:
+        raise UsageError(f"{flag} takes at most {_LONGEST}d, got {text!r}")
+    return found
 
 
 def bytes_of(text: str, flag: str) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, exists, func, or_, select
+from sqlalchemy import ColumnElement, Exists, exists, func, or_, select
 
 from fairtrial.model.flag import FlagLevel
 from fairtrial.model.session import Relation, SessionState
@@ -15,14 +15,20 @@ from fairtrial.store.session_tables import session, session_body, session_flag
 
 __all__ = ["SESSIONS", "SESSION_VOCABULARY"]
 
-_warned = exists().where(
-    session_flag.c.session_id == session.c.id, session_flag.c.level == FlagLevel.WARN.value
-)
-_noted = exists().where(session_flag.c.session_id == session.c.id)
+
+def _with_flag(*conditions: ColumnElement[bool]) -> Exists:
+    """A session has a flag, also in a statement that is about flags itself."""
+    own = session_flag.c.session_id == session.c.id
+    return exists().where(own, *conditions).correlate(session)
+
+
+_warned = _with_flag(session_flag.c.level == FlagLevel.WARN.value)
+_noted = _with_flag()
 
 
 def _body(column: ColumnElement[Any]) -> ColumnElement[Any]:
-    return select(column).where(session_body.c.session_id == session.c.id).scalar_subquery()
+    own = session_body.c.session_id == session.c.id
+    return select(column).where(own).correlate(session).scalar_subquery()
 
 
 def _path(column: ColumnElement[Any]) -> Any:
@@ -74,9 +80,7 @@ def _flag(column: ColumnElement[Any]) -> Any:
         negated = found.operator in (Operator.NOT_EQUAL, Operator.NOT_CONTAINS)
         contains = found.operator in (Operator.CONTAINS, Operator.NOT_CONTAINS)
         how = Operator.CONTAINS if contains else Operator.EQUAL
-        has = exists().where(
-            session_flag.c.session_id == session.c.id, compared(column, how, found.value)
-        )
+        has = _with_flag(compared(column, how, found.value))
         return ~has if negated else has
 
     return build

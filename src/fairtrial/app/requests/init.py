@@ -17,7 +17,7 @@ class Request:
     """
 
     agent: tuple[str, ...] = option((), metavar="AGENT")
-    """Only for this agent, whether it is found here or not: claude-code or codex (repeatable)"""
+    """Only for this agent, whether it is found here or not: claude-code or codex"""
     project: bool = option(default=False)
     """Change the settings of this repository instead of yours; whoever works in it and has no
     fairtrial notices nothing"""

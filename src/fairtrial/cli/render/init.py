@@ -29,10 +29,12 @@ def render(report: InitReport, console: Console) -> None:
     """Print what was done with each file, and what comes next."""
     for change in report.changes:
         _file(change, console, made=report.made)
+    if not report.changes:  # of an undo: else an agent without settings is an error
+        line(console, "Nothing to undo: no file holds what `fairtrial init` adds")
     changed = [change for change in report.changes if change.action is not Action.NONE]
     if not report.made:
         if changed and not report.asking:
-            line(console, "Nothing was changed. To make these changes: fairtrial init --yes")
+            line(console, "Nothing was changed. To make these changes: the same with --yes")
         return
     if report.undo or not changed:
         return

@@ -53,13 +53,16 @@ def _part(span: Span, clean: Callable[[bytes], bytes]) -> SpanPart:
         kept = replace(kept, attributes=attributes, body=None, events=())
     # What is of no session by itself, e.g. a request of a web server, takes no name from it.
     named = kind in _BEGINS or kind in _OWN or kind is Kind.MESSAGE
+    raw = _ENCODE(kept)
+    data = clean(raw)
+    told = span if data == raw else span_of(data)  # names are kept too
     return SpanPart(
         key=_key(span),
         trace=span.trace,
-        session=session_name(span) if named else None,
-        agent=agent_name(span, kind),
+        session=session_name(told) if named else None,
+        agent=agent_name(told, kind),
         begins=kind in _BEGINS,
-        data=clean(_ENCODE(kept)),
+        data=data,
     )
 
 

@@ -42,6 +42,8 @@ from fairtrial.ports.sessions import (
     SessionQuery,
     SessionStore,
 )
+from fairtrial.query.parsing import parse
+from fairtrial.query.vocabularies.sessions import SESSION_VOCABULARY
 from fairtrial.testing.store.facts import NOON
 
 _CHANGE = FileChange("/r/a.py", ChangeKind.UPDATE, "@@ -1 +1 @@\n-a\n+b\n", "a\n")
@@ -231,6 +233,11 @@ class SessionStoreContract:
         sessions.flag({ref: flags})
         assert sessions.find(ref).flags == tuple(flags)
         assert sessions.flag_counts() == {"looping": 1, "churn": 1}
+        for text in ("is:flagged", "is:noted", "flag = churn", "level = warn", "not is:clean"):
+            query = SessionQuery(where=parse(text, SESSION_VOCABULARY, NOON))
+            assert sessions.flag_counts(query) == {"looping": 1, "churn": 1}, text
+            (tally,) = sessions.tallies(query)
+            assert tally.flags == {"looping": 1, "churn": 1}, text
         assert sessions.flagged([ref]) == 1
         sessions.take_off(["looping"])
         assert sessions.find(ref).flags == (flags[1],)

@@ -95,7 +95,8 @@ class Git:
             GitError: it failed or took too long.
         """
         left_s = self._left_s()
-        late = f"git {words[0]} took longer than there was time for"
+        name = _command(words)
+        late = f"git {name} took longer than there was time for"
         if left_s <= 0:
             raise GitError(late)
         environ = self._environ | (_NO_SETTINGS if own else {}) | dict(env or {})
@@ -112,9 +113,17 @@ class Git:
         except subprocess.TimeoutExpired:
             raise GitError(late) from None
         except OSError as error:
-            raise GitError(f"git {words[0]} does not run: {error.strerror}") from None
+            raise GitError(f"git {name} does not run: {error.strerror}") from None
         err = done.stderr.decode(errors="replace").strip()
         if check and done.returncode:
             last = err.splitlines()[-1] if err else f"exit status {done.returncode}"
-            raise GitError(f"git {words[0]}: {last}")
+            raise GitError(f"git {name}: {last}")
         return Answer(done.returncode, done.stdout, err)
+
+
+def _command(words: Sequence[str]) -> str:
+    """Return the name of the command, which settings may stand before."""
+    at = 0
+    while words[at : at + 1] == ["-c"]:
+        at += 2
+    return words[at] if at < len(words) else ""
