@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fairtrial.app.against_baseline import FlipCounter
 from fairtrial.app.bench import Bench
 from fairtrial.app.filters import filter_of
+from fairtrial.app.gate_chips import GateChips
 from fairtrial.app.reports.experiments import ExperimentsReport
 from fairtrial.app.requests.exp_list import Request
+from fairtrial.model.baseline import AgainstBaseline
+from fairtrial.model.experiment import ExperimentState
 from fairtrial.query.vocabularies.experiments import EXPERIMENT_VOCABULARY
 
 
@@ -20,13 +25,23 @@ def exp_list(bench: Bench, request: Request) -> ExperimentsReport:
     store = bench.store.experiments
     before = None if request.before is None else store.find(request.before).experiment.id
     where = filter_of(bench, request.where, EXPERIMENT_VOCABULARY)
-    states = store.newest(request.limit + 1, before, where=where)
+    states = store.newest(request.limit + 1, before, where=where, order=request.sort)
     listed = states[: request.limit]
-    counter = FlipCounter(bench, in_a_list=True)
-    against = [counter.of(state) for state in listed]
+    gates = GateChips(bench)
     return ExperimentsReport(
         listed,
-        against,
+        _against(bench, listed),
         more=len(states) > request.limit,
         where=request.where,
+        graders=[store.grader_totals(state.experiment.id) for state in listed],
+        gates=[gates.of(state) for state in listed],
+        sort=request.sort,
     )
+
+
+def _against(bench: Bench, listed: Sequence[ExperimentState]) -> list[AgainstBaseline]:
+    """Return what each fixed and broke; the counter wants the newest first."""
+    counter = FlipCounter(bench, in_a_list=True)
+    newest_first = sorted(listed, key=lambda state: state.experiment.id, reverse=True)
+    found = {state.experiment.id: counter.of(state) for state in newest_first}
+    return [found[state.experiment.id] for state in listed]

@@ -18,6 +18,7 @@ from fairtrial.http.routes.events import event_routes
 from fairtrial.http.routes.health import health_routes
 from fairtrial.http.routes.otlp import otlp_routes
 from fairtrial.http.routes.readings import reading_routes
+from fairtrial.http.web.routes import install_pages
 from fairtrial.model.errors import FairtrialError
 
 _PROBLEM = {
@@ -76,6 +77,7 @@ def create_app(bench: Bench, around: Surroundings) -> FastAPI:
     app.include_router(event_routes(bench))
     if around.receiver is not None:
         app.include_router(otlp_routes(around.receiver))
+    install_pages(app, bench)
     problems.install(app, bench)
     app.add_middleware(Guard, gate=around.gate, tally=around.tally, refused=around.refused)
     _describe(app)

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fairtrial.http.problems import problem
+from fairtrial.http.problems import answer_to
 from fairtrial.model.api_key import KeyScope
 from fairtrial.model.errors import FairtrialError, RefusedError
 from fairtrial.recording.routing import host_is_ours
@@ -31,7 +31,8 @@ _HEADERS: Final = {
         "object-src 'none'"
     ),
     "cross-origin-resource-policy": "same-origin",
-    "referrer-policy": "no-referrer",
+    # A form's `Origin` would be null with `no-referrer`.
+    "referrer-policy": "same-origin",
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
@@ -121,7 +122,7 @@ class Guard:
         headers = {"connection": "close"} if scope["method"] not in _READS else {}
         if status is HTTPStatus.UNAUTHORIZED:
             headers["www-authenticate"] = 'Bearer realm="fairtrial"'
-        await problem(status, error, headers=headers)(scope, receive, send)
+        await answer_to(scope, status, error, headers=headers)(scope, receive, send)
 
     def _objection(
         self, scope: Scope, headers: Headers

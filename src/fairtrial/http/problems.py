@@ -1,4 +1,4 @@
-"""Errors as `application/problem+json` (RFC 9457): what, where, why, and what to do next."""
+"""Errors as `application/problem+json` (RFC 9457), or a page: what, where, why, what to do next."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.crashes import crash_log
+from fairtrial.http.web.problem_pages import problem_page, wants_page
 from fairtrial.model.errors import (
     DefectError,
     FairtrialError,
@@ -90,30 +92,53 @@ def problem_json(status: HTTPStatus, error: FairtrialError, kind: str) -> dict[s
     }
 
 
-def told(error: FairtrialError) -> ProblemResponse:
+def answer_to(
+    scope: Scope,
+    status: HTTPStatus,
+    error: FairtrialError,
+    *,
+    kind: str = "about:blank",
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return an error as who asked can read it: a page in a browser, else a document.
+
+    Args:
+        scope: What was asked, and how.
+        status: The HTTP status.
+        error: What went wrong.
+        kind: The problem's `type`.
+        headers: Further headers of the answer.
+    """
+    if wants_page(scope):
+        return problem_page(scope, status, error, headers or {})
+    return problem(status, error, kind=kind, headers=headers)
+
+
+def told(scope: Scope, error: FairtrialError) -> Response:
     """Return an error with the status of its class."""
     kind = next(_KINDS[base] for base in type(error).__mro__ if base in _KINDS)
-    return problem(kind.status, error, kind=f"urn:fairtrial:problem:{kind.name}")
+    return answer_to(scope, kind.status, error, kind=f"urn:fairtrial:problem:{kind.name}")
 
 
 def install(app: FastAPI, bench: Bench) -> None:
     """Let an application tell every error as a problem."""
 
-    async def known(_request: Request, error: Exception) -> ProblemResponse:
-        return told(error if isinstance(error, FairtrialError) else _defect(bench, error))
+    async def known(request: Request, error: Exception) -> Response:
+        known = error if isinstance(error, FairtrialError) else _defect(bench, error)
+        return told(request.scope, known)
 
-    async def http(_request: Request, error: Exception) -> ProblemResponse:
+    async def http(request: Request, error: Exception) -> Response:
         if not isinstance(error, HTTPException):
-            return told(_defect(bench, error))
+            return told(request.scope, _defect(bench, error))
         status = HTTPStatus(error.status_code)
-        return problem(status, _of_http(status), headers=error.headers)
+        return answer_to(request.scope, status, _of_http(status), headers=error.headers)
 
-    async def invalid(_request: Request, error: Exception) -> ProblemResponse:
+    async def invalid(request: Request, error: Exception) -> Response:
         found = error.errors() if isinstance(error, RequestValidationError) else []
         said = "; ".join(
             f"{'.'.join(map(str, one.get('loc', ())))}: {one.get('msg')}" for one in found
         )
-        return told(UsageError(said or "the request does not fit"))
+        return told(request.scope, UsageError(said or "the request does not fit"))
 
     app.add_exception_handler(FairtrialError, known)
     app.add_exception_handler(HTTPException, http)

@@ -179,11 +179,14 @@ class ExperimentStore(Protocol):
         dataset: str | None = None,
         series: str | None = None,
         where: Expression | None = None,
+        *,
+        order: str = "newest",
     ) -> Sequence[ExperimentState]:
         """Return the newest experiments, newest first; `before` is the last id of a page.
 
         With `dataset`, only those on some version of it; with `series`, only its rounds; with
-        `where`, only those that this filter fits.
+        `where`, only those that this filter fits. `order` may also be `oldest`, `name`, `cost`
+        (dearest first), `failed` (most failed trials first) or `pass_rate` (lowest first).
         """
         ...
 

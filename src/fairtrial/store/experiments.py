@@ -25,6 +25,7 @@ from fairtrial.store import flips, grader_rows, pairing, reading
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import from_packed, to_json, to_micros, to_packed, to_text
 from fairtrial.store.database import Database
+from fairtrial.store.experiment_order import ordered
 from fairtrial.store.filtering import condition
 from fairtrial.store.finding import find_experiment
 from fairtrial.store.owner import Owner, this_process
@@ -159,21 +160,21 @@ class SqlExperimentStore:
         dataset: str | None = None,
         series: str | None = None,
         where: Expression | None = None,
+        *,
+        order: str = "newest",
     ) -> Sequence[ExperimentState]:
         """Return the newest experiments, newest first; see `ExperimentStore`."""
-        statement = STATE.order_by(experiment.c.ref.desc()).limit(limit)
+        statement = STATE.limit(limit)
         if series is not None:
             statement = statement.where(experiment.c.series == series)
         if dataset is not None:
             statement = statement.where(experiment.c.dataset == dataset)
-        if before is not None:
-            statement = statement.where(experiment.c.ref < before)
         if where is not None:
             from fairtrial.store.experiment_filter import EXPERIMENTS  # noqa: PLC0415  # rarely asked
 
             statement = statement.where(condition(where, EXPERIMENTS))
         with self._database.read() as connection:
-            return states(connection, statement)
+            return states(connection, ordered(connection, statement, order, before))
 
     def n_tried(self, dataset: str) -> int:
         """Return how many configurations were run on any version of a dataset."""

@@ -75,6 +75,20 @@ def _result_json(result: RuleResult) -> dict[str, Json]:
 
 
 @dataclass(frozen=True, slots=True)
+class GateChip:
+    """Where an experiment stands at the release gate, in a word.
+
+    Attributes:
+        standing: The outcome of its gate; `testing` while it runs, `none` without rules,
+            `unknown` when nobody has looked yet or its rules do not fit.
+        reason: The first reason; None when there is nothing to say.
+    """
+
+    standing: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class GateRulesReport(Informing):
     """The rules of a project.
 

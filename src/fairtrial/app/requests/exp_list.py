@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -25,11 +25,15 @@ class Request:
     limit: Annotated[int, Meta(ge=1, le=1000)] = option(20, short="-n", metavar="N")
     """Most rows to list"""
     before: str | None = option(None, metavar="ID")
-    """Only experiments older than this one: the id of the last row of the page before"""
+    """Only experiments after this one in the list: the id of the last row of the page before"""
+    sort: Literal["newest", "oldest", "name", "cost", "failed", "pass_rate"] = option("newest")
+    """Which come first: by when they began, by name, the dearest, those with the most failed
+    trials, or those with the lowest pass rate"""
 
 
 EXAMPLES = (
     "fairtrial exp list",
     "fairtrial exp list -n 100 --json",
+    "fairtrial exp list --sort pass_rate",
     'fairtrial exp list --where "score.exact < 0.8 and environment = ci"',
 )

@@ -42,7 +42,9 @@ def render(report: ExperimentsReport, console: Console) -> None:
     if report.more:
         last = report.states[-1].experiment.id
         where = "" if report.where is None else f" {option('--where', report.where)}"
-        line(console, f"Older ones: fairtrial exp list{where} --before {last}", "dim")
+        more = "Older ones" if report.sort == "newest" else "The next ones"
+        sort = "" if report.sort == "newest" else f" --sort {report.sort}"
+        line(console, f"{more}: fairtrial exp list{where}{sort} --before {last}", "dim")
 
 
 def _says_something(column: str, cells: Sequence[str]) -> bool:

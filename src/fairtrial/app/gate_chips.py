@@ -1,0 +1,66 @@
+"""Where experiments stand at the release gate, in a word each: for lists."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Final
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.gate_rules import Rules, gate_rules
+from fairtrial.app.release_gate import grader_names, judge, project_rules
+from fairtrial.app.reports.gate import GateChip
+from fairtrial.model.errors import FairtrialError
+from fairtrial.model.experiment import Experiment, ExperimentState, Status
+
+NONE: Final = "none"
+TESTING: Final = "testing"
+UNKNOWN: Final = "unknown"
+_ROWS: Final = 20_000
+"""Rows that the gates of a list look at, all together: a list is there at once."""
+
+
+class GateChips:
+    """Holds experiments against their own rules, or else the project's."""
+
+    def __init__(self, bench: Bench) -> None:
+        self._bench = bench
+        self._rows = _ROWS
+
+    def of(self, state: ExperimentState) -> GateChip:
+        """Return where an experiment stands."""
+        try:
+            rules = self.rules(state.experiment)
+        except FairtrialError as error:
+            return GateChip(UNKNOWN, error.what)
+        if rules is None:
+            return GateChip(NONE)
+        if state.status is Status.RUNNING and not state.died:
+            return GateChip(TESTING, "the release gate is decided at the end")
+        self._rows -= state.totals.rows
+        if self._rows < 0:
+            return GateChip(UNKNOWN, "too many rows to judge in a list; its own page does")
+        try:
+            decision = judge(self._bench, state, rules).decision
+        except FairtrialError as error:
+            return GateChip(UNKNOWN, error.what)
+        return GateChip(decision.outcome.value, decision.reasons[0] if decision.reasons else None)
+
+    def rules(self, experiment: Experiment) -> tuple[Rules, str] | None:
+        """Return the rules that hold for an experiment and whose they are; None without any.
+
+        Raises:
+            UsageError: a rule does not fit.
+        """
+        if experiment.measured:
+            return None
+        own = experiment.spec.get("gate")
+        graders = grader_names(experiment)
+        if own:
+            return gate_rules(own, "the experiment's rules", graders), "spec"
+        if not self._project_has_rules:
+            return None
+        return project_rules(self._bench, graders), "project"
+
+    @cached_property
+    def _project_has_rules(self) -> bool:
+        return bool(project_rules(self._bench))

@@ -1,0 +1,39 @@
+"""All pages, and the files they are made with."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, FastAPI
+from fastapi.responses import RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
+
+from fairtrial.app.bench import Bench
+from fairtrial.http.web.pages.completions import completion_routes
+from fairtrial.http.web.pages.experiments import experiments_routes
+from fairtrial.http.web.templating import STATIC
+
+
+class _Files(StaticFiles):
+    """Files of ours; an address with a query names one content for ever."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        response = await super().get_response(path, scope)
+        for_ever = bool(scope.get("query_string"))
+        response.headers["cache-control"] = (
+            "public, max-age=31536000, immutable" if for_ever else "no-cache"
+        )
+        return response
+
+
+def install_pages(app: FastAPI, bench: Bench) -> None:
+    """Add the pages to an application."""
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/")
+    async def start() -> RedirectResponse:
+        return RedirectResponse("/experiments", 307)
+
+    router.include_router(experiments_routes(bench))
+    router.include_router(completion_routes(bench))
+    app.include_router(router)
+    app.mount("/static", _Files(directory=STATIC), name="static")
