@@ -22,12 +22,12 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.requests.sessions_sync import Request
 from fairtrial.app.session_syncing import syncer
 from fairtrial.app.sessions_sync import read_transcripts
-from fairtrial.ports.sessions import Clean
+from fairtrial.ports.sessions import Clean, FileReading, SessionQuery
 from fairtrial.sessions.finding import NewFile, changed
 from fairtrial.sessions.reading_ahead import ReadingAhead, processes_for
 from fairtrial.sessions.recognising import recognised
-from fairtrial.sessions.registry import readers
-from fairtrial.sessions.syncing import Outcome
+from fairtrial.sessions.registry import flag_rules, readers
+from fairtrial.sessions.syncing import Outcome, Syncer
 from fairtrial.store.glance import known_files
 
 PROGRAM = (sys.executable, "-P", "-m", "fairtrial.app.reading_process")
@@ -238,6 +238,92 @@ def test_a_mistake_in_a_reader_is_told_as_if_it_was_read_here(
     assert outcome.troubles[0].startswith(f"{path}: not read, for a mistake in fairtrial")
 
 
+def in_parts(bench: Bench, folder: Path, part: int) -> Outcome:
+    """Read what is new, so many bytes of a file at once."""
+    whole = syncer(bench, print)
+    rules = flag_rules()
+    parted = Syncer(bench.store.sessions, whole.ways, rules, bench.clock.now, part)
+    return parted.sync(found(bench, folder), lambda *_: None)
+
+
+def without_chunks(bench: Bench) -> dict[str, list[Any]]:
+    told = rows(bench)
+    del told["session_chunk"]
+    return told
+
+
+@pytest.mark.parametrize("part", [1, 2_000, 5_000])
+def test_parts_of_a_file_bring_what_the_whole_brings(
+    pair: tuple[Bench, Bench], tmp_path: Path, part: int
+) -> None:
+    whole, parted = pair
+    folder = tmp_path / "home"
+    write(folder)
+    for path in (*folder.rglob("copy.jsonl"), *folder.rglob("agent-abc.jsonl")):
+        path.unlink()  # of copies the longest is kept, whichever is read first
+    first, second = sync(whole, folder, None), in_parts(parted, folder, part)
+    assert (second.read, second.bytes, second.troubles) == (first.read, first.bytes, [])
+    assert set(second.sessions) == set(first.sessions)
+    assert events(whole) == events(parted)
+    assert without_chunks(whole) == without_chunks(parted)
+    assert found(parted, folder) == []
+
+
+def events(bench: Bench) -> list[Any]:
+    store = bench.store.sessions
+    return [store.events(ref) for ref in store.ids(SessionQuery(), None)]
+
+
+def test_a_long_copy_is_read_whole_after_a_short_one(
+    pair: tuple[Bench, Bench], tmp_path: Path
+) -> None:
+    whole, parted = pair
+    folder = tmp_path / "home"
+    claude = asked(1)
+    for turn in range(20):
+        claude.ran(f"c{turn}", "pytest -q", "1 failed", code=1)
+    short = claude.write(folder, "a.jsonl")
+    claude.said("Done.")
+    in_parts(parted, folder, 1_000_000)
+    claude.write(folder)
+    short.with_name("odd.jsonl").write_bytes(b'{"type": "mode"}\n')
+    sync(whole, folder, None)
+    in_parts(parted, folder, 1_000)
+    assert events(whole) == events(parted)
+    assert len(events(parted)[0]) > 40
+
+
+def test_what_was_left_in_the_middle_goes_on_there(
+    pair: tuple[Bench, Bench], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, parted = pair
+    folder = tmp_path / "home"
+    claude = asked(1)
+    for turn in range(20):
+        claude.ran(f"c{turn}", "pytest -q", "1 failed", code=1)
+    claude.write(folder)
+    store, saved = parted.store.sessions, 0
+    save = store.save
+
+    def killed(readings: Sequence[FileReading]) -> Sequence[str]:
+        nonlocal saved
+        saved += 1
+        if saved == 3:
+            raise KeyboardInterrupt
+        return save(readings)
+
+    monkeypatch.setattr(store, "save", killed)
+    with pytest.raises(KeyboardInterrupt):
+        in_parts(parted, folder, 2_000)
+    monkeypatch.undo()
+    (left,) = found(parted, folder)
+    outcome = in_parts(parted, folder, 2_000)
+    assert 0 < outcome.bytes < left.found.size - 3_000
+    sync(whole, folder, None)
+    assert events(whole) == events(parted)
+    assert without_chunks(whole) == without_chunks(parted)
+
+
 def test_a_process_ends_with_the_one_that_it_reads_for() -> None:
     with subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.communicate(timeout=60)
@@ -267,6 +353,7 @@ def test_closing_ends_what_is_under_way(pair: tuple[Bench, Bench], tmp_path: Pat
         ([], 8, 0),
         ([500 * MB], 8, 0),
         ([500 * MB, MB], 8, 0),
+        ([500 * MB] * 4, 8, 0),
         ([MB] * 200, 1, 0),
         ([MB] * 10, 2, 0),
         ([MB] * 200, 2, 2),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from fairtrial.model.flag import Flag
 from fairtrial.model.session import Session, SessionEvent, TranscriptFacts, Unread, Usage
@@ -146,6 +146,10 @@ class SessionReader(Protocol):
         ...
 
 
+PARTIAL: Final = -1
+"""The time of change of a file that is not read to its end yet."""
+
+
 @dataclass(frozen=True, slots=True)
 class FileMark:
     """How far a file was read.
@@ -154,7 +158,8 @@ class FileMark:
         path: The file.
         inode: Its number in the file system.
         size: Its bytes when it was last looked at.
-        changed_ns: When it was last changed then, nanoseconds.
+        changed_ns: When it was last changed then, nanoseconds; -1 while what there was then is not
+            read to its end.
         offset: How far it was read: the end of its last whole line; -1 when its session was
             removed.
         tail: What `TranscriptSource.tail` returned for `offset`.
@@ -168,6 +173,11 @@ class FileMark:
     offset: int
     tail: bytes
     version: int
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether more is to be read, although nothing was added."""
+        return self.changed_ns == PARTIAL
 
 
 @dataclass(frozen=True, slots=True)

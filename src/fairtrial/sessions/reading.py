@@ -9,6 +9,7 @@ from typing import Final
 
 from fairtrial.model.session import MAIN, Prompt, SessionEvent, Source, Usage
 from fairtrial.ports.sessions import (
+    PARTIAL,
     Clean,
     FileMark,
     FileReading,
@@ -22,6 +23,8 @@ from fairtrial.ports.transcript_files import FoundFile
 from fairtrial.sessions.pricing import CallPrices
 from fairtrial.sessions.repositories import Repositories
 
+PART: Final = 32 * 1024 * 1024
+"""Bytes of a file that are read before they are saved: what is in memory of it is not more."""
 _CHUNK: Final = 8 * 1024 * 1024
 """Bytes of lines whose events are packed together."""
 _SEARCHED: Final = 64 * 1024
@@ -117,6 +120,7 @@ def read_file(
     found: FoundFile,
     ways: Ways,
     before: tuple[FileMark, bytes] | None,
+    most: int | None = None,
 ) -> tuple[FileReading, Sequence[SessionEvent] | None]:
     """Return what a file, or its new part, brings, and the events in it unless they are many.
 
@@ -126,6 +130,8 @@ def read_file(
         found: The file, as it was when it was found; it may grow meanwhile.
         ways: What reading needs.
         before: How far it was read and the state of then; None to read it from its start.
+        most: About how many bytes to read. The mark of a larger file is partial then, if reading
+            may go on in the middle of it.
 
     Raises:
         OSError: the file cannot be read.
@@ -138,7 +144,7 @@ def read_file(
         offset = before[0].offset
         transcript = reader.resume(path, ways.clean, before[1])
     taken = _Taken(ways)
-    offset = _fed(transcript, source, offset, taken)
+    offset, is_whole = _fed(transcript, source, offset, taken, most)
     taken.pack()
     facts = transcript.facts()
     reading = FileReading(
@@ -146,7 +152,7 @@ def read_file(
             path=found.path,
             inode=found.inode,
             size=found.size,
-            changed_ns=found.changed_ns,
+            changed_ns=found.changed_ns if is_whole else PARTIAL,
             offset=offset,
             tail=source.tail(offset),
             version=reader.version,
@@ -162,12 +168,20 @@ def read_file(
     return reading, taken.whole
 
 
-def _fed(transcript: Transcript, source: TranscriptSource, offset: int, taken: _Taken) -> int:
-    """Feed the lines of a file from an offset on; return the end of the last one."""
+def _fed(
+    transcript: Transcript, source: TranscriptSource, offset: int, taken: _Taken, most: int | None
+) -> tuple[int, bool]:
+    """Feed lines from an offset on; return the end of the last one, and whether it is the last."""
+    size = 0
     for line in source.lines(offset):
+        if most is not None and size >= most and offset > 0:
+            if source.tail(offset):
+                return offset, False
+            most = None  # reading cannot go on at an offset
         offset = line.end
         if line.data is None:
             transcript.clipped()
         else:
             taken.take(transcript.feed(line.data), len(line.data))
-    return offset
+            size += len(line.data)
+    return offset, True

@@ -34,6 +34,7 @@ from fairtrial.sessions.helping import (
     frame,
     frames,
 )
+from fairtrial.sessions.reading import PART
 
 _BYTES_EACH: Final = 8 * 1024 * 1024
 _FILES_EACH: Final = 64
@@ -53,7 +54,11 @@ Findings: TypeAlias = tuple[list[Flag], list[str]]
 
 
 def processes_for(sizes: Sequence[int], cores: int) -> int:
-    """Return how many processes should read files of so many bytes; 0 is this one alone."""
+    """Return how many processes should read files of so many bytes; 0 is this one alone.
+
+    Large files do not count: they are read in parts, and each part is saved before the next.
+    """
+    sizes = [size for size in sizes if size <= PART]
     beside_the_largest = sum(sizes) - max(sizes, default=0)
     if cores < 2 or beside_the_largest < _WORTH:
         return 0

@@ -20,7 +20,7 @@ from fairtrial.ports.sessions import (
 )
 from fairtrial.sessions.finding import NewFile, changed
 from fairtrial.sessions.flagging import flags_of
-from fairtrial.sessions.reading import Ways, continues, priced, read_file
+from fairtrial.sessions.reading import PART, Ways, continues, priced, read_file
 
 if TYPE_CHECKING:  # only when there is much to read
     from fairtrial.sessions.reading_ahead import ReadingAhead, Task
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # only when there is much to read
 _FILES_AT_ONCE: Final = 64
 _BYTES_AT_ONCE: Final = 32 * 1024 * 1024
 _HELD_AT_ONCE: Final = 32 * 1024 * 1024
-_LARGE: Final = 128 * 1024 * 1024
+_LARGE: Final = 48 * 1024 * 1024
 """Bytes of events of a session beyond which rules see them with their long texts cut."""
 
 
@@ -84,11 +84,14 @@ class Syncer:
         ways: Ways,
         rules: Sequence[FlagRule],
         now: Callable[[], datetime],
+        part: int = PART,
     ) -> None:
+        """Keep what reading needs; `part` is how many bytes of a file are read at once."""
         self._store = store
-        self._ways = ways
+        self.ways = ways
         self._rules = rules
         self._now = now
+        self._part = part
 
     def sync(
         self,
@@ -123,6 +126,10 @@ class Syncer:
                 batch.keys[path] = place
             else:
                 reading = None if path in failed else self._read(file, mark, outcome)
+                if reading is not None and reading[0].mark.is_partial:
+                    self._save(batch, outcome, ahead)
+                    batch = _Batch()
+                    reading = self._rest(file, reading[0], outcome)
                 if reading is None:
                     failed.add(around.get(path))
                 else:
@@ -144,7 +151,7 @@ class Syncer:
         """Yield what other processes read; what hangs together, as in a database, is read here."""
         for key, file in enumerate(files, 1):
             path = file.found.path
-            if path in together:
+            if path in together or file.found.size > self._part:
                 yield key, None, None
                 continue
             try:
@@ -165,7 +172,7 @@ class Syncer:
         before = 0 if reading.anew or mark is None else mark.offset
         outcome.bytes += reading.mark.offset - before
         usages = (found.usage for found in reading.usages)
-        return replace(reading, usages=priced(usages, self._ways.prices))
+        return replace(reading, usages=priced(usages, self.ways.prices))
 
     def _opened(
         self, files: Sequence[NewFile], marks: Mapping[str, FileMark], outcome: Outcome
@@ -198,7 +205,10 @@ class Syncer:
         try:
             source = file.reader.source(file.found.path)
             before = self._before(file, source, mark)
-            reading, events = read_file(file.reader, source, file.found, self._ways, before)
+            # What cannot go on where it ended is read at once.
+            lost = mark is not None and mark.is_partial and before is None
+            most = None if lost else self._part
+            reading, events = read_file(file.reader, source, file.found, self.ways, before, most)
         except OSError as error:
             outcome.troubles.append(f"{file.found.path}: {error.strerror or error}")
             return None
@@ -206,9 +216,24 @@ class Syncer:
             trouble = f"{file.found.path}: not read, for a mistake in fairtrial: {error!r}"
             outcome.troubles.append(trouble)
             return None
-        outcome.read += 1
+        if not reading.mark.is_partial:
+            outcome.read += 1
         outcome.bytes += reading.mark.offset - (0 if before is None else before[0].offset)
         return reading, events
+
+    def _rest(
+        self, file: NewFile, reading: FileReading, outcome: Outcome
+    ) -> tuple[FileReading, Sequence[SessionEvent] | None] | None:
+        """Save the parts of a file but the last, and return that one."""
+        rest: tuple[FileReading, Sequence[SessionEvent] | None] | None = reading, None
+        while rest is not None and rest[0].mark.is_partial:
+            saved, mark = self._store.save([rest[0]]), rest[0].mark
+            outcome.sessions += saved
+            rest = None  # a part is not kept while the next one is read
+            rest = self._read(file, mark, outcome)
+            if rest is None:
+                self.flag(saved, outcome)
+        return rest
 
     def _before(
         self, file: NewFile, source: TranscriptSource, mark: FileMark | None

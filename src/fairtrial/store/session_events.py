@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -14,6 +16,7 @@ from fairtrial.model.session import (
     Call,
     Compaction,
     FileKept,
+    Operation,
     Prompt,
     RepoStatus,
     Result,
@@ -41,7 +44,8 @@ _KINDS: Final = (
 )
 _PLACES: Final = {kind: place for place, kind in enumerate(_KINDS)}
 _ZSTD_LEVEL: Final = 3
-_BRIEF: Final = 1_000
+_EDITS: Final = (Operation.EDIT, Operation.WRITE)
+_BRIEF: Final = 600
 
 
 def pack_events(events: Sequence[SessionEvent]) -> PackedEvents:
@@ -85,12 +89,42 @@ class Unpacker:
 
 
 def _cut(event: SessionEvent) -> SessionEvent:
+    """Return an event as small as rules can do with: they do not read thoughts."""
+    # Of a text so often told, one is enough. The events were just made and nobody else has them.
+    object.__setattr__(event, "thread", sys.intern(event.thread))
+    if isinstance(event, Usage) and event.model is not None:
+        object.__setattr__(event, "model", sys.intern(event.model))
     if isinstance(event, Result):
         changes = tuple(replace(change, before=None) for change in event.changes)
-        return replace(event, text=event.text[:_BRIEF], changes=changes, read=None)
+        return replace(event, text=_ends(event.text), changes=changes, read=None)
     if isinstance(event, Call):
-        return replace(event, input=None) if event.command is not None else event
-    if isinstance(event, Thought | Compaction):
-        text = "text" if isinstance(event, Thought) else "summary"
-        return replace(event, **{text: getattr(event, text)[:_BRIEF]})
+        if event.operation in _EDITS:
+            return event  # what it put in place of what is looked at
+        shown = None if event.command is not None else _told_apart(event.input)
+        return replace(event, input=shown)
+    if isinstance(event, Thought):
+        return replace(event, text="")
+    if isinstance(event, Compaction):
+        return replace(event, summary=_ends(event.summary))
     return event
+
+
+def _ends(text: str) -> str:
+    """Return the start of a text and more of its end: what came of a command stands there."""
+    if len(text) <= _BRIEF:
+        return text
+    return f"{text[: _BRIEF // 3]}\n[…]\n{text[-(_BRIEF - _BRIEF // 3) :]}"
+
+
+def _told_apart(value: Any) -> Any:
+    """Return what a tool was given, long texts by start and hash: what was equal stays so."""
+    if isinstance(value, str):
+        if len(value) <= _BRIEF:
+            return value
+        digest = hashlib.blake2b(value.encode("utf-8", "replace"), digest_size=16).hexdigest()
+        return f"{value[: _BRIEF // 3]} […] {digest}"
+    if isinstance(value, list):
+        return [_told_apart(part) for part in value]
+    if isinstance(value, dict):
+        return {name: _told_apart(part) for name, part in value.items()}
+    return value
