@@ -208,6 +208,7 @@ COMMANDS = (
     "eval import evals/told",
     "eval list --all",
     "eval show one",
+    "eval validate one --level none -k 1",
     "eval rm one",
     "sessions rm latest",
     "cache show",
