@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import fields
+from pathlib import Path
+
 import pytest
 
 from fairtrial.model.errors import UsageError
-from fairtrial.suites.task_file import StartTable, TaskFile, parsed
+from fairtrial.suites.task_file import (
+    AgentTable,
+    EnvironmentTable,
+    OriginTable,
+    StartTable,
+    TaskFile,
+    VerifierTable,
+    parsed,
+)
 
 
 def test_an_empty_file_has_the_usual_limits() -> None:
@@ -64,3 +76,17 @@ def test_what_is_no_toml_or_no_table_is_refused(text: str) -> None:
 
 def test_a_start_names_the_repository_the_suite_lies_in_unless_told() -> None:
     assert parsed('[start]\ncommit = "abc"', "task.toml").start == StartTable(commit="abc")
+
+
+def test_every_key_is_described() -> None:
+    page = (Path(__file__).parents[2] / "docs/reference/eval-tasks.md").read_text()
+    tables = {
+        "agent": AgentTable,
+        "verifier": VerifierTable,
+        "environment": EnvironmentTable,
+        "start": StartTable,
+        "origin": OriginTable,
+    }
+    keys = {f"{name}.{one.name}" for name, kind in tables.items() for one in fields(kind)}
+    described = set(re.findall(r"`([a-z]\w*\.\w+)`", page.split("## task.toml")[1].split("\n## ")[0]))
+    assert described - {"metadata.tags", "task.keywords", "task.toml"} == keys

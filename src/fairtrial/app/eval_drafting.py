@@ -194,19 +194,22 @@ class Drafting:
         return f"{told}\0{start.content()}"
 
 
-def sessions_of(sessions: Iterator[FlaggedSession], root: Path) -> Iterator[FlaggedSession]:
+def sessions_of(
+    sessions: Iterator[FlaggedSession], root: Path, home: Path
+) -> Iterator[FlaggedSession]:
     """Yield the sessions of a repository, be it of another worktree of it, but no subagents'.
 
     Args:
         sessions: All sessions.
         root: The root of the repository.
+        home: Folder of the store: sessions in it are of trials, wherever it lies.
     """
     own = git_folder(str(root))
     known: dict[str, bool] = {}
     for found in sessions:
         session = found.session
         place = session.repo or session.cwd
-        if place is None or session.relation is Relation.SUBAGENT:
+        if place is None or session.relation is Relation.SUBAGENT or _is_below(session.cwd, home):
             continue
         if place not in known:
             known[place] = git_folder(place) == own
@@ -222,6 +225,10 @@ def refused(session: str, why: NotUsable) -> FairtrialError:
         why=str(why),
         fix=f"read it with: fairtrial sessions show {session}",
     )
+
+
+def _is_below(place: str | None, folder: Path) -> bool:
+    return place is not None and Path(place).is_relative_to(folder)
 
 
 def _has_gone(place: str | None) -> bool:

@@ -48,7 +48,7 @@ def eval_init(bench: Bench, request: Request) -> DraftsReport:
         drafts = list(chosen.each(iter(sessions), named_by_user=True))
         done = [chosen.kept(draft) for draft in drafts]
     else:
-        candidates = sessions_of(_went_wrong(bench, request), root)
+        candidates = sessions_of(_went_wrong(bench, request), root, bench.home)
         done = [chosen.kept(draft) for draft in chosen.each(candidates)]
         more = next(candidates, None) is not None
     if not done and not chosen.left_out:
