@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any
 from fairtrial.app.deferred_evals import DeferredEvals
 from fairtrial.app.paths import current_folder, user_path
 from fairtrial.engine.control import Control
-from fairtrial.model.events import Event
-from fairtrial.ports import Clock, Prices, Surroundings, Workspace
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # most of what there is, and a short command needs none of it
+    from fairtrial.model.events import Event
+    from fairtrial.ports import Clock, Prices, Surroundings, Workspace
     from fairtrial.store.opening import Store
 
 
-class SystemClock(Clock):
-    """The machine's own time."""
+class SystemClock:
+    """The machine's own time: a `Clock`."""
 
     def now(self) -> datetime:
         """See `Clock.now`."""
@@ -102,6 +102,8 @@ class Bench:
             workspace: Where their programs run; whoever made it closes it.
             cache: Whether models' answers are kept, and kept ones are served.
         """
+        from fairtrial.ports import Surroundings  # noqa: PLC0415  # only for what runs something
+
         answers = self.store.answers if cache else None
         evals = DeferredEvals(self, workspace)
         return Surroundings(

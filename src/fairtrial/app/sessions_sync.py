@@ -12,7 +12,6 @@ from fairtrial.app.journals import journal_folder, remove_read
 from fairtrial.app.reports.session_sync import SyncReport
 from fairtrial.app.requests.sessions_sync import Request
 from fairtrial.model.errors import NotFoundError
-from fairtrial.model.events import FilesRead
 from fairtrial.sessions.finding import NewFile, changed, found_files, places_of
 from fairtrial.sessions.registry import readers
 from fairtrial.store.glance import DATABASE_FILE, known_files
@@ -58,6 +57,7 @@ def read_transcripts(bench: Bench, request: Request) -> SyncReport:
         return SyncReport(places, len(files), 0, 0, (), 0, ())
     # Its modules are not needed to see that nothing is new.
     from fairtrial.app.reading_ahead import reading_ahead  # noqa: PLC0415
+    from fairtrial.model.events import FilesRead  # noqa: PLC0415
 
     troubles: list[str] = []
     with reading_ahead(bench, new, known or {}) as ahead:

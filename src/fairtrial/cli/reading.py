@@ -7,9 +7,12 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from fairtrial.app.bench import Bench
-from fairtrial.model.events import Event, FilesRead
+
+if TYPE_CHECKING:  # it brings what is not needed to see that nothing is new
+    from fairtrial.model.events import Event
 
 _EVERY_S = 0.2
 _CLEAR = "\r\x1b[2K"
@@ -26,6 +29,8 @@ def reading(bench: Bench) -> Iterator[Bench]:
 
     def see(event: Event) -> None:
         nonlocal last, shown
+        from fairtrial.model.events import FilesRead  # noqa: PLC0415  # there once there is one
+
         now = time.monotonic()
         if isinstance(event, FilesRead) and now - last >= _EVERY_S:
             last, shown = now, True
