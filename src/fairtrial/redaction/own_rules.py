@@ -13,6 +13,7 @@ from fairtrial.redaction.secrets import RULES, Rule
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 _SHORTEST_MARK = 3
+_FORM = 'write a list: [{"name": "mine", "contains": "mine_", "pattern": "mine_[a-z0-9]{20,}"}]'
 _LARGEST_PATTERN = 8 * 1024 * 1024
 """Bytes that a compiled pattern may take."""
 _ENVIRONMENT = Rule(
@@ -68,9 +69,10 @@ def own_rules(path: Path) -> Sequence[Rule]:
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise UsageError(f"the rules of secrets are no JSON: {error}", where=str(path)) from None
+        what = f"the rules of secrets are no JSON: {error}"
+        raise UsageError(what, where=str(path), fix=_FORM) from None
     if not isinstance(found, list):
-        raise UsageError("the rules of secrets are no list", where=str(path))
+        raise UsageError("the rules of secrets are no list", where=str(path), fix=_FORM)
     return [_rule(given, f"{path}[{place}]") for place, given in enumerate(found)]
 
 

@@ -52,6 +52,14 @@ REDACTED = "[redacted]"
 _SHORTEST_CREDENTIAL = 8
 _PARAMETER = re.compile(r"([?&;])([^=&;#]+)=([^&;#]*)")
 _SCHEMES = (b"bearer ", b"basic ", b"token ")
+_ESCAPES = (
+    rb"\\[nrtbf]",
+    rb"\\u[0-9A-Fa-f]{4}",
+    rb"\\x[0-9A-Fa-f]{2}",
+    rb"[0-9;\[][mK]",
+    rb"%[0-9A-Fa-f]{2}",
+)
+"""What may stand before a key without a sign between: of JSON, of terminals, of addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +85,13 @@ def _rule(name: str, anchors: Sequence[bytes], pattern: bytes) -> Rule:
 def _key(start: bytes, rest: bytes) -> bytes:
     """Return the pattern of a key that does not begin within a word: `task-…` is no `sk-…`.
 
-    The letters that stand for themselves come first, so that the search jumps from one to the next.
+    What escapes end with is no word: in JSON a key at the start of a line comes after `\\n`, one in
+    colour after `\\u001b[32m`. The letters that stand for themselves come first, so that the search
+    jumps from one to the next.
     """
-    return start + rb"(?<![A-Za-z0-9_]" + start + rb")" + rest
+    ways = [b"(?<![A-Za-z0-9_]" + start + b")"]
+    ways += [b"(?<=" + escape + start + b")" for escape in _ESCAPES]
+    return start + b"(?:" + b"|".join(ways) + b")" + rest
 
 
 RULES = (
