@@ -320,28 +320,27 @@ def _last_words(trial: Trial) -> str | None:
 
 def _notes(reading: EvalReading) -> Iterator[str]:
     tasks = reading.tasks
-    if len(tasks) < FEW_TASKS:
-        yield (
-            f"{_some(len(tasks))}: a suite of fewer than {FEW_TASKS} shows only large differences"
-        )
+    n = len(tasks)
+    if n < FEW_TASKS:
+        some = f"{n} task{'' if n == 1 else 's'}"
+        yield f"{some}: a suite of fewer than {FEW_TASKS} shows only large differences"
     drafts = [task.name for task in tasks if task.validated is False]
     if drafts:
-        yield f"Not validated, so a verdict may be the verifier's fault: {_names(drafts)}"
+        yield f"Not validated, so a verdict may be the verifier's fault: {_names(drafts, n)}"
     gone = [task.name for task in tasks if task.validated is None]
     if gone:
-        yield f"Whether these were validated is not known any more: {_names(gone)}"
+        yield f"Whether these were validated is not known any more: {_names(gone, n)}"
     without = [task.name for task in tasks if not task.reference]
     if without:
-        yield f"Without a reference solution, so perhaps not solvable: {_names(without)}"
-    unsure = [f"{task.name} ({task.grade})" for task in tasks if task.grade not in (None, EXACT)]
-    if unsure:
-        yield f"The workspace does not begin exactly as the session's did: {_names(unsure)}"
+        yield f"Without a reference solution, so perhaps not solvable: {_names(without, n)}"
+    for grade in sorted({task.grade for task in tasks if task.grade not in (None, EXACT)}):
+        unsure = [task.name for task in tasks if task.grade == grade]
+        yield f"The workspace begins {grade}, not exactly as in the session: {_names(unsure, n)}"
 
 
-def _some(n: int) -> str:
-    return f"{n} task{'' if n == 1 else 's'}"
-
-
-def _names(names: Sequence[str]) -> str:
+def _names(names: Sequence[str], of: int) -> str:
+    """Return names in words: a few of them, or that it is all tasks."""
+    if len(names) == of > 1:
+        return f"all {of} tasks"
     shown = ", ".join(names[:10])
     return shown if len(names) <= 10 else f"{shown} and {len(names) - 10} more"

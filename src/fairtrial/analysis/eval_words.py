@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fairtrial.analysis.eval_reading import EXACT, EvalReading, TaskReading, TrialReading
+from fairtrial.model.isolation import Level
+from fairtrial.model.json import Json
 from fairtrial.model.trial import MAIN_ARM
 
 
@@ -39,12 +41,16 @@ def isolation_lines(reading: EvalReading) -> Iterator[str]:
         kept = [str(entry["what"]) for entry in held if entry["holds"]]
         image = f" {told['image']}" if told.get("image") else ""
         of = "" if len(reading.isolation) == 1 else f", {_trials(one.trials)}"
-        yield f"level {told.get('level')}{image}{of}; held: {', '.join(kept) or 'nothing'}"
-        for entry in held:
-            if not entry["holds"]:
-                yield f"did not hold: {entry['what']}: {entry['how']}"
+        broken = [_broken(entry, told.get("level")) for entry in held if not entry["holds"]]
+        without = f"; did not hold: {', '.join(broken)}" if broken else ""
+        yield f"level {told.get('level')}{image}{of}; held: {', '.join(kept) or 'nothing'}{without}"
         for hit, trials in one.hits.items():
             yield f"{_trials(trials)} ran into a limit: {hit}"
+
+
+def _broken(entry: Mapping[str, Json], level: Json) -> str:
+    """Return what did not hold, and why where that is no matter of course."""
+    return str(entry["what"]) if level == Level.NONE else f"{entry['what']} ({entry['how']})"
 
 
 def session_command(session: str) -> str:

@@ -29,7 +29,7 @@ from fairtrial.cli.render.words import counted, duration, money, percent
 from fairtrial.model.json import Json
 from fairtrial.stats.passk import SuiteValue
 
-SHOWN = 20
+SHOWN = 10
 """Trials of a kind that a report lists; the JSON has them all."""
 
 
@@ -158,18 +158,26 @@ def _tasks(reading: EvalReading, console: Console) -> None:
 
 
 def _failed(trials: Sequence[TrialReading], console: Console) -> None:
+    """Print what did not pass, trials of a task that failed alike in one line."""
     if not trials:
         return
+    alike: dict[tuple[str, str, str], list[TrialReading]] = {}
+    for trial in trials:
+        alike.setdefault((trial.task, trial.arm, trial.reason or trial.verdict), []).append(trial)
     section(console, f"Did not pass: {counted(len(trials), 'trial')}")
-    for trial in trials[:SHOWN]:
-        line(console, f"  {trial_name(trial)}  {trial.reason or trial.verdict}", cut=True)
-        if trial.last_words and trial.last_words not in (trial.reason or ""):
-            line(console, f"    verifier: {trial.last_words}", "dim", cut=True)
-        if trial.session is not None:
-            line(console, f"    {session_command(trial.session)}")
-        elif trial.transcript_trouble:
-            line(console, f"    no session: {trial.transcript_trouble}", "dim")
-    more(console, len(trials) - SHOWN)
+    for (_, _, reason), same in list(alike.items())[:SHOWN]:
+        others = "".join(f", {trial.trial}" for trial in same[1:])
+        line(console, f"  {trial_name(same[0])}{others}")
+        line(console, f"    {reason}", cut=True)
+        first = same[0]
+        if first.last_words and first.last_words not in reason:
+            line(console, f"    verifier: {first.last_words}", "dim", cut=True)
+        for trial in same:
+            if trial.session is not None:
+                line(console, f"    {session_command(trial.session)}")
+            elif trial.transcript_trouble:
+                line(console, f"    no session: {trial.transcript_trouble}", "dim")
+    more(console, len(alike) - SHOWN)
 
 
 def _leaks(trials: Sequence[TrialReading], console: Console) -> None:
