@@ -167,3 +167,19 @@ def test_a_folder_without_a_task_is_not_found(root: Path) -> None:
 def test_a_name_names_a_folder(name: str) -> None:
     with pytest.raises(UsageError, match="cannot be the name of a task"):
         check_name(name, "task")
+
+
+def test_the_rubric_of_a_judge_is_part_of_the_task(tmp_path: Path) -> None:
+    folder = tmp_path / "evals" / "s" / "tasks" / "judged"
+    (folder / "environment").mkdir(parents=True)
+    (folder / "instruction.md").write_text("Do it")
+    told = '[verifier.judge]\nkind = "judge"\nrubric = "@rubric.md"\nprovider = "fake"\n'
+    (folder / "task.toml").write_text(told)
+    with pytest.raises(UsageError, match="rubric"):
+        read_task(folder, tmp_path)
+    (folder / "rubric.md").write_text("@ is kept.")
+    first = read_task(folder, tmp_path)
+    assert first.verifier.judge is not None
+    assert first.verifier.judge["rubric"] == "@@ is kept."
+    (folder / "rubric.md").write_text("It is good.")
+    assert read_task(folder, tmp_path).digest != first.digest

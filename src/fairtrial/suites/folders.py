@@ -8,7 +8,7 @@ import re
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.eval_task import (
@@ -20,6 +20,7 @@ from fairtrial.model.eval_task import (
     RepoStart,
     Verifier,
 )
+from fairtrial.schema.text_files import text_given, text_kept
 from fairtrial.suites.task_file import FILE, TaskFile, parsed
 
 SUITES: Final = "evals"
@@ -171,7 +172,17 @@ def _verifier(file: TaskFile, folder: Path) -> Verifier:
             fix="give a 'command', such as \"npm test\", a 'judge', or the script tests/test.sh",
         )
     command = None if line is None else Command(line, told.timeout_sec, told.env)
-    return Verifier(command, told.judge, hidden, told.hidden, told.protected, place)
+    judge = None if told.judge is None else _judge(told.judge, folder)
+    return Verifier(command, judge, hidden, told.hidden, told.protected, place)
+
+
+def _judge(told: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a judge with the text of its rubric: what it goes by is part of the task."""
+    rubric = told.get("rubric")
+    if not isinstance(rubric, str):
+        return dict(told)
+    where = f"{folder / FILE}, [verifier.judge]"
+    return {**told, "rubric": text_kept(text_given(rubric, folder, where))}
 
 
 def _setup(file: TaskFile) -> Command | None:

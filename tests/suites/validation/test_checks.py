@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +21,7 @@ from tests.suites.validation.trial import (
     verified_by,
 )
 
+from fairtrial.model.errors import TaskError
 from fairtrial.model.eval_task import Command, TaskStatus
 from fairtrial.model.isolation import Level
 from fairtrial.suites.validation.findings import Check, State
@@ -229,6 +231,36 @@ def test_a_verifier_that_needs_the_network_is_told_so(repo: Path, tmp_path: Path
     validation = validation_of(tmp_path / "store", task, level=Level.BWRAP, k=1)
     assert failed(validation) == [Check.REFERENCE]
     assert "it seems to use the network, and at level bwrap there is none" in str(validation.reason)
+
+
+@pytest.mark.skipif(shutil.which("bwrap") is None, reason="needs bubblewrap")
+def test_a_repository_that_a_trial_can_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = a_repo(tmp_path / "repo")
+    task = a_good_task(repo)
+    (tmp_path / "task").mkdir()
+    (tmp_path / "task" / "task.toml").write_text("")
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}{repo}")
+    more = {"level": Level.BWRAP, "k": 1, "folder": str(tmp_path / "task")}
+    validation = validation_of(tmp_path / "store", task, **more)
+    assert failed(validation) == [Check.HISTORY]
+    assert f"the agent can read {repo}/.git (move it out of" in str(validation.reason)
+
+
+def test_a_start_that_is_gone_is_told(repo: Path, tmp_path: Path) -> None:
+    task = a_good_task(repo)
+    shutil.rmtree(repo)
+    validation = validation_of(tmp_path / "store", task)
+    assert failed(validation) == [Check.WORKSPACE]
+    assert "the workspace of s/t cannot be made" in str(validation.reason)
+    assert of(validation, Check.REFERENCE).skipped == "something else has to be repaired first"
+
+
+def test_a_verifier_that_needs_an_image_is_not_tried_without(repo: Path, tmp_path: Path) -> None:
+    task = a_good_task(repo, **verified_by("true", place="/tests"))
+    with pytest.raises(TaskError, match="its verifier needs its image"):
+        validation_of(tmp_path / "store", task)
 
 
 def test_one_try_says_nothing_of_determinism(repo: Path, tmp_path: Path) -> None:

@@ -198,6 +198,13 @@ def test_a_compiled_copy_is_told(task: EvalTask, root: Path) -> None:
     assert warning.text.startswith("tests/__pycache__/test_secret.cpython-311.pyc is a compiled")
 
 
+def test_names_that_are_no_text_are_told_all_the_same(task: EvalTask, root: Path) -> None:
+    Path(os.fsdecode(os.fsencode(root) + b"/copy\xe4.py")).write_bytes(_SECRET)
+    found = checked(task, root)
+    assert found.problems[0].line.startswith("copy\\udce4.py holds the hidden file")
+    json.dumps(found.content(), ensure_ascii=False).encode()
+
+
 def test_many_leaks_are_summed_up(task: EvalTask, root: Path) -> None:
     for number in range(14):
         (root / f"copy-{number:02}").write_bytes(_SECRET)

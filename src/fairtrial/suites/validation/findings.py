@@ -59,11 +59,11 @@ class Finding:
     @property
     def line(self) -> str:
         """It, on one line."""
-        return self.text if self.fix is None else f"{self.text} ({self.fix})"
+        return _plain(self.text if self.fix is None else f"{self.text} ({self.fix})")
 
     def content(self) -> dict[str, Json]:
         """Return it as JSON."""
-        return {"text": self.text, "fix": self.fix}
+        return {"text": _plain(self.text), "fix": None if self.fix is None else _plain(self.fix)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +151,11 @@ class Validation:
             "cost_usd": self.cost_usd,
             "duration_s": self.duration_s,
         }
+
+
+def _plain(text: str) -> str:
+    """Return a text that can be written: names of files need not be UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def as_word(count: int, noun: str) -> str:

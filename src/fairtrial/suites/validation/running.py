@@ -49,7 +49,7 @@ class Plan:
 
 def planned_tries(kept: KeptTask, k: int) -> int:
     """Return how many tries are told of a task: how many there will be is not known before."""
-    return k * (1 + (kept.task.reference is not None)) + len(kept.task.near_misses) + 1
+    return k * (1 + kept.task.has_reference) + len(kept.task.near_misses) + 1
 
 
 def validate_all(plan: Plan, surroundings: Surroundings, listening: Listening) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from fairtrial.model.errors import InfraError
+from fairtrial.model.errors import InfraError, TaskError, Undecidable
 from fairtrial.model.isolation import Level, Wanted
 from fairtrial.suites.validation.determinism import check_determinism
 from fairtrial.suites.validation.findings import Check, Checked, Finding, Validation
@@ -57,18 +57,21 @@ async def validated(trying: Trying, folder: str, seconds: Callable[[], float]) -
 
     Raises:
         UsageError: the level does not work here.
-        InfraError: the machine failed; this says nothing of the task.
+        InfraError: the machine failed, or has not got the image; this says nothing of the task.
         Undecidable: so.
+        TaskError: the task cannot be verified at this level.
     """
     began = seconds()
     task, evals = trying.task, trying.evals
     level = trying.level or Level.BWRAP
+    if task.verifier.place is not None and level is Level.NONE:
+        raise TaskError("its verifier needs its image; leave out --level")
+    if trying.level in {None, Level.IMAGE} and await evals.image(task.digest) is not None:
+        level = Level.IMAGE
     try:
-        if trying.level in {None, Level.IMAGE} and await evals.image(task.digest) is not None:
-            level = Level.IMAGE
         repo = await evals.prepared(task.digest, {})
-    except InfraError as error:
-        if error.kind != "setup":
+    except (InfraError, Undecidable) as error:
+        if isinstance(error, InfraError) and error.kind != "setup":
             raise
         checks: list[Checked] = [Checked(Check.WORKSPACE, (Finding(str(error)),))]
     else:
