@@ -145,7 +145,8 @@ def completed(task: EvalTask, found: Found, wanted: Wanted) -> Draft:
         shutil.rmtree(folder / "a" / ".git", ignore_errors=True)
         near = _near_miss(found, Ground(folder, hidden, wanted.sources, wanted.clean))
     if not near.patch:
-        return Draft(task, near.notes or ("the session changed no file",))
+        none = "the session changed no file" + (" that is not hidden" if hidden else "")
+        return Draft(task, near.notes or (none,))
     patch = near.patch.decode("utf-8", "surrogateescape")
     return Draft(replace(task, near_misses={NAME: patch}), near.notes)
 

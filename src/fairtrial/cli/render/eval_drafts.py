@@ -69,6 +69,7 @@ def _next(report: DraftsReport, console: Console) -> None:
     line(console, f"  read the session: fairtrial sessions show {_session(first)}")
     line(console, f"  add a correct change: {folder}/reference.patch")
     line(console, f"  load it: fairtrial eval import {folder}")
+    line(console, f"  validate it: fairtrial eval validate {report.suite}/{first.task.name}")
 
 
 def _session(one: DraftedTask) -> str:
