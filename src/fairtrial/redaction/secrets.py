@@ -83,10 +83,10 @@ def _rule(name: str, anchors: Sequence[bytes], pattern: bytes) -> Rule:
 
 
 def _key(start: bytes, rest: bytes) -> bytes:
-    """Return the pattern of a key that does not begin within a word: `task-…` is no `sk-…`.
+    r"""Return the pattern of a key that does not begin within a word: `task-…` is no `sk-…`.
 
-    What escapes end with is no word: in JSON a key at the start of a line comes after `\\n`, one in
-    colour after `\\u001b[32m`. The letters that stand for themselves come first, so that the search
+    What escapes end with is no word: in JSON a key at the start of a line comes after `\n`, one in
+    colour after `\u001b[32m`. The letters that stand for themselves come first, so that the search
     jumps from one to the next.
     """
     ways = [b"(?<![A-Za-z0-9_]" + start + b")"]
