@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -15,6 +16,9 @@ from fairtrial.sessions.reading import Ways
 from fairtrial.sessions.registry import flag_rules, readers
 from fairtrial.sessions.repositories import Repositories
 from fairtrial.store.session_events import pack_events
+
+_RARELY = 100_000
+"""New objects between two searches for garbage: events are many, and none is in a circle."""
 
 
 class _Unpriced:
@@ -38,6 +42,8 @@ def _helper(setup: Setup) -> Helper:
 
 def main() -> None:
     """Work until standard input ends."""
+    gc.freeze()
+    gc.set_threshold(_RARELY)
     with os.fdopen(os.dup(1), "wb") as sink:
         os.dup2(2, 1)  # what a rule of the user's prints is no answer
         serve(_helper, sys.stdin.buffer, sink)
