@@ -231,6 +231,11 @@ class EvalTask:
         }
 
     @property
+    def has_reference(self) -> bool:
+        """Whether there is a correct change, or a program that makes it."""
+        return self.reference is not None or SOLVE in self.solution
+
+    @property
     def digest(self) -> str:
         """The hash that names this version of the task."""
         return content_hash(self.content())

@@ -70,8 +70,8 @@ class Wanted:
         folders: At level `image`: further folders, absolute, that are the trial's own and empty at
             the start; `RepoWorkspace.copy_in`, `read` and `files` know them, too.
         visible: Folders outside the system's that programs at level `bwrap` may read, such as a
-            virtual environment. Folders of `PATH` need not be named. At level `image`, they lie at
-            the same place in the container.
+            virtual environment. Folders of `PATH` need not be named. At level `image`, they, and
+            files too, lie at the same place in the container.
         overlay: At level `bwrap`: lay the files over the prepared ones where that works, which
             costs next to nothing; but a program that renames a prepared *folder* by itself, as
             `git mv` does, then fails. False copies them, and everything works as in any folder.

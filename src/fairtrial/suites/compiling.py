@@ -35,7 +35,7 @@ def cases_of(tasks: Iterable[EvalTask]) -> list[Case]:
 
 
 def _facts(task: EvalTask) -> dict[str, Json]:
-    facts: dict[str, Json] = {"reference": task.reference is not None}
+    facts: dict[str, Json] = {"reference": task.has_reference}
     if isinstance(task.start, RepoStart):
         facts["grade"] = task.start.grade
     if task.origin is not None:

@@ -121,7 +121,7 @@ def task_file_text(task: EvalTask, root: Path) -> str:
         told = task.origin
         origin = {"session": told.session, "agent": told.agent, "flags": list(told.flags)}
         text.add("origin", _table(table(), {**origin, "ended_at": told.ended_at}))
-    if task.reference is None:
+    if not task.has_reference:
         text.add(nl())
         text.add(comment("A correct change belongs into reference.patch, beside this file."))
     return dumps(text)

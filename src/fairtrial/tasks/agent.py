@@ -24,6 +24,7 @@ from fairtrial.providers.cli_folders import put_back
 from fairtrial.tasks.agent_harness import harness_files, settled_harness
 from fairtrial.tasks.coding_agents.claude_code import ClaudeCode
 from fairtrial.tasks.coding_agents.codex import Codex
+from fairtrial.tasks.coding_agents.in_image import Lent, lend, lent
 from fairtrial.tasks.coding_agents.job import AgentOptions, CodingAgent, Ending, Job, LoginCopy
 from fairtrial.tasks.coding_agents.own_command import OwnCommand
 
@@ -134,6 +135,9 @@ class AgentTask:
             time_limit_s=min(limit for limit in limits if limit is not None),
         )
         process = replace(self.agent.process(job), max_output_bytes=_MOST_OUTPUT)
+        if self.agent.config is not None and place.isolation.level is Level.IMAGE:
+            found = await _lent(self.agent.name, process.argv[0])
+            process = await lend(place, process, self.agent.name, found)
         if self.agent.config is not None:
             await place.copy_in({f"{self.agent.config}/.fairtrial": b""}, to=str(place.home))
         if login is None:
@@ -172,8 +176,12 @@ class AgentTask:
         if image is not None:
             wanted = wanted_in(image, wanted)
         if options.image is not None:
-            return replace(wanted, level=Level.IMAGE, image=options.image)
-        return wanted
+            wanted = replace(wanted, level=Level.IMAGE, image=options.image)
+        if wanted.level is not Level.IMAGE:
+            return wanted
+        program = self.agent.program
+        needs = () if program is None else ((await _lent(self.agent.name, program)).needs,)
+        return replace(wanted, visible=(*needs, *options.visible))
 
     def _result(self, work: _Work, task: EvalTask) -> TaskResult:
         ending, over = work.ending, work.ended.timed_out
@@ -260,6 +268,10 @@ def build(options: Options, surroundings: Surroundings, where: str) -> AgentTask
     agent: Any = _AGENTS[options.agent](asked, surroundings, where)
     harness = harness_files(settled_harness(options.harness, surroundings.base_dir, where))
     return AgentTask(options, agent, surroundings.evals, surroundings.workspace, harness)
+
+
+async def _lent(agent: str, program: str) -> Lent:
+    return await asyncio.to_thread(lent, agent, program)
 
 
 def _digest(call: TaskCall) -> str:

@@ -193,7 +193,7 @@ def task_json(one: ListedTask) -> dict[str, Json]:
         "validated_at": _when(kept.validated_at),
         "loaded_at": timestamp(kept.loaded_at),
         "grade": None if start is None else start.grade,
-        "has_reference": task.reference is not None,
+        "has_reference": task.has_reference,
         "n_near_misses": len(task.near_misses),
         "n_hidden": len(task.verifier.hidden),
         "tags": list(task.tags),

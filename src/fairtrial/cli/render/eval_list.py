@@ -45,9 +45,9 @@ def _suite(found: list[ListedTask], console: Console) -> None:
     # What no task has is left out.
     kept = [at for at in range(len(_COLUMNS)) if at < 2 or any(row[at] for row in rows)]
     table(console, [_COLUMNS[at] for at in kept], [[row[at] for at in kept] for row in rows])
-    bare = sum(one.kept.task.reference is None for one in found)
+    bare = sum(not one.kept.task.has_reference for one in found)
     if bare:
-        line(console, f"{counted(bare, 'task')} without a reference.patch", "dim")
+        line(console, f"{counted(bare, 'task')} without a reference", "dim")
     if len(found) < _FEW:
         line(console, f"Under {_FEW} tasks: such a suite only shows large changes", "dim")
 

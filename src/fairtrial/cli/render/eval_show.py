@@ -60,6 +60,8 @@ def _start(task: EvalTask) -> Iterator[str]:
     start = task.start
     if isinstance(start, FolderStart):
         image = "" if start.image is None else f", image {start.image}"
+        if start.dockerfile is not None:
+            image = ", which an image is built from"
         yield f"start: {len(start.files):,} files of its folder{image}"
         return
     parts = [
@@ -84,8 +86,12 @@ def _verifier(verifier: Verifier) -> Iterator[str]:
 
 def _patches(task: EvalTask) -> Iterator[str]:
     yield from _named("near misses", sorted(task.near_misses))
-    has = task.reference is not None
-    yield "reference: reference.patch" if has else "reference: none, add reference.patch"
+    if task.reference is not None:
+        yield "reference: reference.patch"
+    elif task.has_reference:
+        yield "reference: what solution/solve.sh changes"
+    else:
+        yield "reference: none, add reference.patch"
 
 
 def _named(what: str, names: Sequence[str]) -> Iterator[str]:

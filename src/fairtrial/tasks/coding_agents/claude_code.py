@@ -44,11 +44,11 @@ class ClaudeCode:
             UsageError: there is no `claude`.
         """
         fix = "install it: npm install -g @anthropic-ai/claude-code"
-        self._program = find_program(options.program, "claude", surroundings, where, fix)
+        self.program = find_program(options.program, "claude", surroundings, where, fix)
         self._options = options
         self._environ = surroundings.environ
         self._prices = surroundings.prices
-        self.visible = seen_by(self._program)
+        self.visible = seen_by(self.program)
 
     def login(self) -> LoginCopy | None:
         """See `CodingAgent.login`."""
@@ -62,7 +62,7 @@ class ClaudeCode:
     def process(self, job: Job) -> ProcessCall:
         """See `CodingAgent.process`."""
         options = self._options
-        argv = [self._program, "-p", "--output-format", "json"]
+        argv = [self.program, "-p", "--output-format", "json"]
         # The project's instructions are what is tried; nothing of the user's gets in.
         argv += ["--setting-sources", "project", "--strict-mcp-config"]
         argv += ["--permission-mode", "bypassPermissions"]

@@ -44,11 +44,11 @@ class Codex:
             UsageError: there is no `codex`.
         """
         fix = "install it: npm install -g @openai/codex"
-        self._program = find_program(options.program, "codex", surroundings, where, fix)
+        self.program = find_program(options.program, "codex", surroundings, where, fix)
         self._options = options
         self._environ = surroundings.environ
         self._prices = surroundings.prices
-        self.visible = seen_by(self._program)
+        self.visible = seen_by(self.program)
 
     def login(self) -> LoginCopy | None:
         """See `CodingAgent.login`."""
@@ -65,7 +65,7 @@ class Codex:
         file = CODEX.found(self._environ, Path.is_file)
         key = None if file else CODEX.key(self._environ)
         base_url = job.environ.get(_URL)
-        argv = [self._program, "exec", "--json", "-C", str(job.path), "--skip-git-repo-check"]
+        argv = [self.program, "exec", "--json", "-C", str(job.path), "--skip-git-repo-check"]
         argv += ["--dangerously-bypass-approvals-and-sandbox"]
         argv += ["-m", options.model] if options.model else []
         settings = dict(_SETTINGS)

@@ -73,6 +73,7 @@ class CodingAgent(Protocol):
         name: What sessions call it.
         transcripts: Folder of its transcripts, relative to its home; None when it writes none.
         visible: Folders that it needs to see at level `bwrap`, beside those of `PATH`.
+        program: The path of its program on this machine; None for one that is found where it runs.
         config: The folder below its home that has to be there for its settings; None for none.
     """
 
@@ -80,6 +81,11 @@ class CodingAgent(Protocol):
     config: str | None
     transcripts: str | None
     visible: tuple[str, ...]
+
+    @property
+    def program(self) -> str | None:
+        """See above."""
+        ...
 
     def login(self) -> LoginCopy | None:
         """Return the login to copy; None when a key stands in for it, or it needs none.

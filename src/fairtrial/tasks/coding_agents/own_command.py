@@ -20,6 +20,7 @@ class OwnCommand:
     config: str | None = None
     transcripts: str | None = None
     visible: tuple[str, ...] = ()
+    program: str | None = None
 
     def __init__(self, options: AgentOptions, surroundings: Surroundings, where: str) -> None:
         """Look at the command.

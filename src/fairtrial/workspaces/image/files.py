@@ -206,12 +206,12 @@ class ImageFiles(TrialFiles):
         return [*options, self._wanted.image or "", *argv], {**env, **own}
 
     def _visible(self) -> list[str]:
-        """Return the options for folders of this machine, each at its own place."""
+        """Return the options for what of this machine is seen, each at its own place."""
         return [
             word
             for folder in dict.fromkeys(self._wanted.visible)
             for word in ("--mount", f"type=bind,source={folder},target={folder},readonly")
-            if "," not in folder and Path(folder).is_dir()
+            if "," not in folder and Path(folder).exists()
         ]
 
     def _share(self, name: str, target: str, how: str = "") -> list[str]:
