@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from fairtrial.analysis.baseline import choose_baseline
 from fairtrial.analysis.comparing.comparability import Input, why_no_flips
-from fairtrial.app.baselines import earlier, project_baseline
+from fairtrial.app.baselines import earlier, own_baseline, project_baseline
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm
 from fairtrial.model.baseline import AgainstBaseline
@@ -34,7 +34,7 @@ class FlipCounter:
     """Counts flips against baselines; what several experiments share is read once.
 
     The baseline is that of a comparison: the first arm of an experiment of several, else the
-    project's, else the newest earlier finished one of the same kind.
+    one it was given, else the project's, else the newest earlier finished one of the same kind.
     """
 
     def __init__(self, bench: Bench, *, in_a_list: bool = False) -> None:
@@ -43,18 +43,23 @@ class FlipCounter:
         self._looked_at = _LOOKED_AT if in_a_list else None
         self._earlier: dict[str, Iterator[ExperimentState]] = {}
 
-    def of(self, state: ExperimentState) -> AgainstBaseline:
-        """Return what an experiment fixed and broke; of several, ask for the newest first."""
+    def of(self, state: ExperimentState, given: ExperimentState | None = None) -> AgainstBaseline:
+        """Return what an experiment fixed and broke; of several, ask for the newest first.
+
+        Args:
+            state: The experiment.
+            given: Its baseline; None finds one.
+        """
         experiment = state.experiment
         if experiment.measured:
             return AgainstBaseline(None, None, None, None, "it measures commands")
         if experiment.spec.get("cells"):
             return AgainstBaseline(None, None, None, None, "each cell has its own")
         mine = ChosenArm(state, experiment.arms[-1])
-        if len(experiment.arms) > 1:
+        if len(experiment.arms) > 1 and given is None:
             first = ChosenArm(state, experiment.arms[0])
             return self._counted(first, mine, (first.arm, mine.arm))
-        found = self._baseline(state)
+        found = self._baseline(state) if given is None else given
         if isinstance(found, str):
             return AgainstBaseline(None, None, None, None, found)
         baseline = ChosenArm(found, found.experiment.arms[-1])
@@ -66,6 +71,9 @@ class FlipCounter:
 
     def _baseline(self, state: ExperimentState) -> ExperimentState | str:
         """Return the baseline of an experiment, or why there is none."""
+        own = own_baseline(self._bench, state)
+        if own is not None:
+            return own
         older = self._older(state)
         found = choose_baseline(state, self._project, islice(older, self._looked_at))
         if found.state is not None:

@@ -43,6 +43,9 @@ def baseline_of(bench: Bench, state: ExperimentState, given: str | None = None) 
         NotFoundError: the given one does not exist.
         UsageError: the given one is the experiment itself, or holds its outputs.
     """
+    own = own_baseline(bench, state) if given is None else None
+    if own is not None:
+        return Baseline(own, Source.GIVEN)
     if given is None:
         return choose_baseline(state, project_baseline(bench), earlier(bench, state))
     chosen = bench.store.experiments.find(given)
@@ -52,6 +55,17 @@ def baseline_of(bench: Bench, state: ExperimentState, given: str | None = None) 
             fix="name another --baseline, or leave it out for the newest earlier one",
         )
     return Baseline(chosen, Source.GIVEN)
+
+
+def own_baseline(bench: Bench, state: ExperimentState) -> ExperimentState | None:
+    """Return the baseline that an experiment was given when it was made; None without one."""
+    given = state.experiment.spec.get("baseline")
+    if given is None:
+        return None
+    try:
+        return bench.store.experiments.find(str(given))
+    except NotFoundError:  # removed since
+        return None
 
 
 def earlier(bench: Bench, state: ExperimentState) -> Iterator[ExperimentState]:

@@ -54,11 +54,13 @@ class Birth:
         id: Its id; None draws one.
         facts: Further keys of its spec.
         before: Called just before it is opened.
+        source: What makes it, where its spec does not tell.
     """
 
     id: str | None = None
     facts: Mapping[str, Json] = field(default_factory=dict)
     before: Callable[[], None] = lambda: None
+    source: str | None = None
 
 
 def exp_run(bench: Bench, request: Request) -> ExperimentReport | PlanReport:
@@ -82,13 +84,16 @@ def run_arms(bench: Bench, request: Request, arms: Sequence[str]) -> ExperimentR
     return carry_out(bench, request, intent)
 
 
-def carry_out(bench: Bench, request: Request, intent: Intent) -> ExperimentReport:
+def carry_out(
+    bench: Bench, request: Request, intent: Intent, birth: Birth | None = None
+) -> ExperimentReport:
     """Run what an intent leaves to run, and report; when nothing is left, only report.
 
     Args:
         bench: The workbench.
         request: What was asked for.
         intent: What `intent_of` made of it.
+        birth: What is decided of a new experiment; None reads it off the request.
 
     Raises:
         RefusedError: another process is at it, or it would cost more than it may.
@@ -96,7 +101,7 @@ def carry_out(bench: Bench, request: Request, intent: Intent) -> ExperimentRepor
     """
     if intent.state is not None and _is_whole(request, intent):
         return _whole(bench, request, intent, intent.state)
-    return run_intent(bench, request, intent, _birth(bench, request))
+    return run_intent(bench, request, intent, birth or _birth(bench, request))
 
 
 def _birth(bench: Bench, request: Request) -> Birth:
@@ -270,7 +275,7 @@ def _new_experiment(bench: Bench, request: Request, intent: Intent, birth: Birth
         },
         policy=plan.policy.content(),
         identity=plan.identity,
-        provenance=provenance(bench.cwd, bench.environ),
+        provenance=provenance(bench.cwd, bench.environ, birth.source),
         created_at=bench.clock.now(),
         series=request.series,
     )
