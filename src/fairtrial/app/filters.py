@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fairtrial.app.against_baseline import FlipCounter
 from fairtrial.app.bench import Bench
+from fairtrial.model.baseline import AgainstBaseline
 from fairtrial.model.errors import NotFoundError
 from fairtrial.model.experiment import ExperimentState
 from fairtrial.ports import RowFilter
@@ -22,8 +23,16 @@ def filter_of(bench: Bench, where: str | None, vocabulary: Vocabulary) -> Expres
     return None if where is None else parse(where, vocabulary, bench.clock.now())
 
 
-def row_filter(bench: Bench, state: ExperimentState, where: str) -> RowFilter:
+def row_filter(
+    bench: Bench, state: ExperimentState, where: str, against: AgainstBaseline | None = None
+) -> RowFilter:
     """Return a filter of the rows of an experiment, with what they are held against.
+
+    Args:
+        bench: The workbench.
+        state: The experiment.
+        where: The filter.
+        against: What it is held against, when that was looked up already.
 
     Raises:
         UsageError: it is not understood, or names a grader that the experiment does not have.
@@ -32,7 +41,7 @@ def row_filter(bench: Bench, state: ExperimentState, where: str) -> RowFilter:
     expression = parse(where, row_vocabulary(bench, state), bench.clock.now())
     if not needs_baseline(expression):
         return RowFilter(expression)
-    against = FlipCounter(bench).of(state)
+    against = against or FlipCounter(bench).of(state)
     if against.id is None or against.arm is None or against.reason is not None:
         raise NotFoundError(
             f"the rows of {state.experiment.name} have no baseline to be held against",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fairtrial.model.case import CaseKey
+from fairtrial.model.json import Json
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +46,24 @@ class Row:
     def flaky(self) -> bool:
         """Some of its trials passed and some failed."""
         return 0 < self.passed < self.decided
+
+
+@dataclass(frozen=True, slots=True)
+class RowGlance:
+    """A row with what a table shows of it.
+
+    Attributes:
+        row: The row.
+        scores: The mean value of each grader that gave one.
+        input: The case's input; None when it is too long for a table, or not in this store.
+        output: What its first trial gave; None when that is too long, or was removed.
+        long_input: Whether the input is too long for a table.
+        long_output: Whether the output is.
+    """
+
+    row: Row
+    scores: Mapping[str, float]
+    input: Json
+    output: Json
+    long_input: bool = False
+    long_output: bool = False

@@ -13,7 +13,7 @@ from fairtrial.model.comparison import FlipCounts
 from fairtrial.model.dataset import DatasetVersion
 from fairtrial.model.experiment import Experiment, ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
-from fairtrial.model.row import Row
+from fairtrial.model.row import Row, RowGlance
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Cause, Verdict
 from fairtrial.query.expression import Expression
@@ -223,6 +223,26 @@ class ExperimentStore(Protocol):
 
     def n_rows(self, experiment_id: str, query: RowQuery) -> int:
         """Return how many rows a query has, whatever its limit and page."""
+        ...
+
+    def glances(
+        self, experiment_id: str, keys: Sequence[tuple[str, str, str]]
+    ) -> Sequence[RowGlance]:
+        """Return the rows with these keys (case, condition, arm) in their order; absent ones not.
+
+        Payloads that are too long for a table are not read.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        ...
+
+    def undecided_reasons(self, experiment_id: str, limit: int) -> Sequence[tuple[str | None, int]]:
+        """Return the first reasons of undecided rows and how many rows have each, most first.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
         ...
 
     def paired_rows(self, a: tuple[str, str], b: tuple[str, str]) -> PairedRows:

@@ -52,6 +52,15 @@ class Blobs:
             _write(path, small)
         return None, name
 
+    def size_of(self, inline: bytes) -> int:
+        """Return how many bytes a payload that stays in the database has."""
+        if inline[:4] != _ZSTD_MAGIC:
+            return len(inline)
+        import zstandard  # noqa: PLC0415  # 30 ms, and many commands read nothing compressed
+
+        size: int = zstandard.frame_content_size(inline)
+        return size
+
     def keep_only(self, names: Collection[str]) -> int:
         """Remove every file that is not named, and return their bytes.
 

@@ -16,7 +16,7 @@ from fairtrial.model.comparison import FlipCounts
 from fairtrial.model.errors import NotFoundError, RefusedError, StoreError
 from fairtrial.model.experiment import Experiment, ExperimentState, GraderTotals, Status
 from fairtrial.model.json import Json
-from fairtrial.model.row import Row
+from fairtrial.model.row import Row, RowGlance
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Cause
 from fairtrial.ports import RowQuery, TrialFilter
@@ -260,6 +260,26 @@ class SqlExperimentStore:
             NotFoundError: there is no such experiment.
         """
         return reading.n_rows(self._database, self._blobs, self._number(experiment_id), query)
+
+    def glances(
+        self, experiment_id: str, keys: Sequence[tuple[str, str, str]]
+    ) -> Sequence[RowGlance]:
+        """Return rows with what a table shows of them; see `ExperimentStore`.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        from fairtrial.store.row_glances import row_glances  # noqa: PLC0415  # pages only
+
+        return row_glances(self._database, self._blobs, self._number(experiment_id), keys)
+
+    def undecided_reasons(self, experiment_id: str, limit: int) -> Sequence[tuple[str | None, int]]:
+        """Return why rows are undecided and how many each; see `ExperimentStore`.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        return reading.undecided_reasons(self._database, self._number(experiment_id), limit)
 
     def paired_rows(self, a: tuple[str, str], b: tuple[str, str]) -> PairedRows:
         """Return the rows of two arms, joined by key; see `ExperimentStore`.

@@ -73,7 +73,7 @@ def rows(database: Database, blobs: Blobs, experiment: int, query: RowQuery) -> 
     """Return the rows of an experiment that a query asks for."""
     with database.read() as connection:
         statement = _rows(experiment, query, fitting(connection, blobs, experiment, query.where))
-        return [_row(found) for found in connection.execute(statement)]
+        return [row_of(found) for found in connection.execute(statement)]
 
 
 def _rows(experiment: int, query: RowQuery, where: Sequence[ColumnElement[bool]]) -> Select[Any]:
@@ -92,6 +92,22 @@ def n_rows(database: Database, blobs: Blobs, experiment: int, query: RowQuery) -
     with database.read() as connection:
         where = fitting(connection, blobs, experiment, query.where)
         return connection.execute(statement.where(*where)).scalar_one()
+
+
+def undecided_reasons(
+    database: Database, experiment: int, limit: int
+) -> list[tuple[str | None, int]]:
+    """Return the first reasons of undecided rows and how many rows have each, most first."""
+    rows = func.count()
+    statement = (
+        select(trial_row.c.first_reason, rows)
+        .where(trial_row.c.experiment_id == experiment, _ONLY["undecided"])
+        .group_by(trial_row.c.first_reason)
+        .order_by(rows.desc(), trial_row.c.first_reason)
+        .limit(limit)
+    )
+    with database.read() as connection:
+        return [(reason, n) for reason, n in connection.execute(statement)]
 
 
 def fitting(
@@ -122,7 +138,8 @@ def _after(key: Sequence[str]) -> ColumnElement[bool]:
     return tuple_(*_KEY) > tuple_(*key)
 
 
-def _row(found: Any) -> Row:
+def row_of(found: Any) -> Row:
+    """Return the row of its columns."""
     return Row(
         key=CaseKey(found.case_id, found.condition),
         arm=found.arm,

@@ -89,6 +89,44 @@ class GateChip:
 
 
 @dataclass(frozen=True, slots=True)
+class RuleView:
+    """One rule on a page.
+
+    Attributes:
+        name: What to call it.
+        passed: Whether it is kept; None when that cannot be said.
+        shown: Its value in words.
+        reason: Why it cannot be said, or what was left out.
+        n_rows: How many rows broke it, up to a thousand.
+        rows: The first of them: case, condition and arm.
+    """
+
+    name: str
+    passed: bool | None
+    shown: str
+    reason: str | None
+    n_rows: int
+    rows: tuple[tuple[str, str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GateView:
+    """A release gate on a page.
+
+    Attributes:
+        standing: As in `GateChip`.
+        reasons: Why, one sentence each.
+        rules_of: Where the rules come from: `spec` or `project`.
+        rules: Each rule; none while a large experiment runs.
+    """
+
+    standing: str
+    reasons: tuple[str, ...]
+    rules_of: str
+    rules: tuple[RuleView, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GateRulesReport(Informing):
     """The rules of a project.
 

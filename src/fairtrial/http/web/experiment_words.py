@@ -169,3 +169,12 @@ def started_by(experiment: Experiment) -> str:
     if told is not None:
         return _STARTED.get(str(told), str(told).capitalize())
     return "CI" if origin.environment == "ci" else "Manual"
+
+
+def judges_of(experiment: Experiment) -> dict[str, str]:
+    """Return the model of each grader that is a judge, by the grader's name."""
+    found = {}
+    for grader in experiment.spec.get("graders") or ():
+        if isinstance(grader, Mapping) and grader.get("model"):
+            found[str(grader.get("name"))] = str(grader["model"])
+    return found

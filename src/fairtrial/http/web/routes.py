@@ -9,6 +9,7 @@ from starlette.types import Scope
 
 from fairtrial.app.bench import Bench
 from fairtrial.http.web.pages.completions import completion_routes
+from fairtrial.http.web.pages.experiment import experiment_routes
 from fairtrial.http.web.pages.experiments import experiments_routes
 from fairtrial.http.web.templating import STATIC
 
@@ -34,6 +35,7 @@ def install_pages(app: FastAPI, bench: Bench) -> None:
         return RedirectResponse("/experiments", 307)
 
     router.include_router(experiments_routes(bench))
+    router.include_router(experiment_routes(bench))
     router.include_router(completion_routes(bench))
     app.include_router(router)
     app.mount("/static", _Files(directory=STATIC), name="static")

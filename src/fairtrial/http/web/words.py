@@ -90,7 +90,9 @@ def text_of(value: Json) -> str:
 
 
 def brief(value: Json, most: int = 160) -> str:
-    """Return a JSON value on one line, cut short."""
+    """Return a JSON value on one line, cut short; an object of one text is that text."""
+    if isinstance(value, dict) and len(value) == 1:
+        (value,) = value.values()
     if isinstance(value, str):
         return one_line(value, most)
     return one_line(json.dumps(value, ensure_ascii=False)[: most * 4], most)

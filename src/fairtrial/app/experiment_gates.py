@@ -1,0 +1,94 @@
+"""What a release gate says on an experiment's page: each rule's value, and who broke it.
+
+A large experiment that has ended is judged once; what came of it is kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Final
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.gate_chips import TESTING, UNKNOWN, GateChips
+from fairtrial.app.gate_rules import Rules
+from fairtrial.app.release_gate import judge
+from fairtrial.app.reports.gate import GateReport, GateView, RuleView
+from fairtrial.model.errors import FairtrialError
+from fairtrial.model.experiment import ExperimentState, Status
+from fairtrial.model.json import Json, content_hash
+
+_SMALL: Final = 5_000
+"""Rows of an experiment that is judged whenever it is looked at."""
+_ROWS: Final = 500
+"""Rows of a rule that are kept."""
+
+
+def gate_view(
+    bench: Bench, state: ExperimentState, baseline: str | None, *, given: bool
+) -> GateView | None:
+    """Return what the rules that hold for an experiment say; None without any.
+
+    Args:
+        bench: The workbench.
+        state: The experiment.
+        baseline: The id of what it is compared with; None when there is nothing.
+        given: Whether somebody chose that for this look.
+    """
+    try:
+        rules = GateChips(bench).rules(state.experiment)
+        if rules is None:
+            return None
+        return _view(bench, state, rules, baseline, given=given)
+    except FairtrialError as error:
+        return GateView(UNKNOWN, (error.what,), "", ())
+
+
+def _view(
+    bench: Bench,
+    state: ExperimentState,
+    rules: tuple[Rules, str],
+    baseline: str | None,
+    *,
+    given: bool,
+) -> GateView:
+    running = state.status is Status.RUNNING and not state.died
+    chosen = baseline if given else None
+    small = state.totals.rows <= _SMALL
+    if running and not small:
+        return GateView(TESTING, (), rules[1], ())
+    if small or given:
+        return _judged(judge(bench, state, rules, given=chosen), running=running)
+    key = f"gate-of:{state.experiment.id}"
+    written = [dict(rule) for _, rule in rules[0]]
+    ground = content_hash(
+        {"rules": written, "baseline": baseline, "totals": repr(state.totals), "v": 1}
+    )
+    kept = bench.store.settings.get(key)
+    if isinstance(kept, dict) and kept.get("ground") == ground:
+        return _kept(kept["view"])
+    view = _judged(judge(bench, state, rules), running=False)
+    bench.store.settings.set(key, {"ground": ground, "view": asdict(view)}, bench.clock.now())
+    return view
+
+
+def _judged(report: GateReport, *, running: bool) -> GateView:
+    rules = tuple(
+        RuleView(
+            name=result.name,
+            passed=result.passed,
+            shown=result.shown,
+            reason=result.reason,
+            n_rows=len(result.rows),
+            rows=tuple((row.case_id, row.condition, report.arm) for row in result.rows[:_ROWS]),
+        )
+        for result in report.results
+    )
+    standing = TESTING if running else report.decision.outcome.value
+    return GateView(standing, report.decision.reasons, report.rules_of, rules)
+
+
+def _kept(view: Json) -> GateView:
+    rules = tuple(
+        RuleView(**{**rule, "rows": tuple(map(tuple, rule["rows"]))}) for rule in view["rules"]
+    )
+    return GateView(view["standing"], tuple(view["reasons"]), view["rules_of"], rules)
