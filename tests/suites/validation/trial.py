@@ -59,14 +59,15 @@ def validation_of(
     task: EvalTask,
     *,
     k: int = 2,
-    level: Level = Level.NONE,
+    level: Level | None = Level.NONE,
     folder: str = "/no/such/folder",
     told: Callable[[float | None], None] = lambda _: None,
+    files: Path | None = None,
 ) -> Validation:
     """Return what the validation of a task comes to."""
 
     async def work() -> Validation:
-        async with workshop(home, task) as (shop, programs):
+        async with workshop(home, task, files=files) as (shop, programs):
             around = Surroundings(home, os.environ, programs, evals=shop)
             gate = asyncio.Semaphore(4)
             trying = Trying(task, k, level, around, shop, gate, told)

@@ -16,6 +16,7 @@ from fairtrial.suites.validation.visible_content import Piece
 _LIMIT_S: Final = 600.0
 _MOST_OUTPUT: Final = 64 * 1024 * 1024
 _MOST_FILES: Final = 50
+_FIX: Final = "leave it out of the image"
 _PATTERNS: Final = "what-is-hidden"
 # `-xdev` keeps to the image: the workspace, /proc and /sys are mounts.
 _FIND: Final = 'find / -xdev -type f -exec grep -lF -f "$1" {} + 2>/dev/null; true'
@@ -47,7 +48,7 @@ async def image_pieces(
         found = (await _run(place, words, environ)).split(b"\n")
         names = [name.decode("utf-8", "surrogateescape") for name in found if name]
         pieces += [
-            Piece(f"{name} in the image", await _run(place, ("cat", name), environ))
+            Piece(f"{name} in the image", await _run(place, ("cat", name), environ), fix=_FIX)
             for name in _few(names)
         ]
     return pieces

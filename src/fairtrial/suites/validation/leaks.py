@@ -77,7 +77,8 @@ def _pieces(
     unread: list[str],
     further: Iterable[Piece],
 ) -> Iterator[Piece]:
-    yield Piece("instruction.md", task.instruction.encode("utf-8", "surrogateescape"))
+    instruction = task.instruction.encode("utf-8", "surrogateescape")
+    yield Piece("instruction.md", instruction, fix="say what is wanted without them")
     for name, value in environ.items():
         yield Piece(f"the variable {name}", value.encode("utf-8", "surrogateescape"))
     yield from file_pieces(root, unread.append)
@@ -111,13 +112,9 @@ def _compiled(root: Path, secrets: Iterable[Secret]) -> Iterator[Finding]:
 def _fix(piece: Piece, shown: Shown) -> str:
     if shown is Shown.LINES:
         return "look whether they give it away"
-    if piece.place == "instruction.md":
-        return "say what is wanted without them"
     if piece.file is not None and not piece.file.startswith(".git/"):
         return _hide(piece.file)
-    if " in " in piece.place and piece.file is None:
-        return "let no commit, branch or stash of the workspace have it"
-    return "keep it out of there"
+    return piece.fix
 
 
 def _hide(path: str) -> str:

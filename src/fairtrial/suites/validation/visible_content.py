@@ -15,6 +15,7 @@ from fairtrial.workspaces.snapshots.git_program import Git, GitError
 _TOGETHER: Final = 32 * 1024 * 1024
 """Bytes of objects that are read at a time."""
 _LONGEST_S: Final = 600.0
+_FIX: Final = "let no commit, branch or stash of the workspace have it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +26,13 @@ class Piece:
         place: Where it is, in words.
         data: Its content.
         file: Its path in the workspace; None when it is no file of it.
+        fix: What to do when it gives something away; of a file, hiding it is.
     """
 
     place: str
     data: bytes
     file: str | None = None
+    fix: str = "keep it out of there"
 
 
 def repositories(root: Path) -> list[Path]:
@@ -123,5 +126,6 @@ def _objects(git: GitHere, names: Iterable[bytes], where: str) -> Iterator[Piece
             raise GitError(f"git cat-file: {told[at:end].decode(errors='replace')}")
         length = int(words[2])
         data = told[end + 1 : end + 1 + length]
-        yield Piece(f"{words[1].decode()} {words[0].decode()[:12]} in {where}", data)
+        place = f"{words[1].decode()} {words[0].decode()[:12]} in {where}"
+        yield Piece(place, data, fix=_FIX)
         at = end + 1 + length + 1
