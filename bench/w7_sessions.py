@@ -48,6 +48,6 @@ def run(place: Place) -> list[Row]:
             "MB",
             single.rss / MB,
             None,
-            500,
+            320,
         ),
     ]
