@@ -86,6 +86,7 @@ def whats(found: list[Tamper]) -> list[str]:
                 "pytest.ini lets pytest pass",
                 "the tests tests/test_a.py and 1 more test nothing",
                 "the tests tests/test_a.py and 1 more are removed",
+                "tests/conftest.py lets pytest pass",
             ],
         ),
         (
@@ -94,8 +95,13 @@ def whats(found: list[Tamper]) -> list[str]:
             [
                 "the tests calc/calc_test.go test nothing",
                 "the tests calc/calc_test.go are removed",
-                "a new calc/zz_main_test.go lets go pass",
+                "calc/zz_main_test.go lets go pass",
             ],
+        ),
+        (
+            "jest",
+            {"package.json": '{"jest": {}}'},
+            ["jest.config.js lets jest pass", "package.json lets jest pass"],
         ),
         ("cargo test", {"src/lib.rs": ""}, [".cargo/config.toml lets cargo pass"]),
         ("cat ../../etc/passwd.py", {"etc/passwd.py": ""}, []),
@@ -150,6 +156,12 @@ def test_what_is_no_path_and_no_text_is_no_trouble(tmp_path: Path) -> None:
                 *("pytest.py", "conftest.py", "*/conftest.py", "test_calc.py"),
                 *("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg"),
             ),
+            5,
+        ),
+        (
+            "python3 -m pytest -q deep/tests",
+            {"deep/tests/test_calc.py": "import sys\nsys.path.insert(0, '.')\n" + _TOOLS["pytest"]},
+            ("pytest.py", "*conftest.py", "*test_calc.py", "pytest.ini"),
             5,
         ),
         ("make -s check", {"Makefile": "check:\n\t@grep -q 'a + b' calc.py\n"}, ("*akefile",), 2),

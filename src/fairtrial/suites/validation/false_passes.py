@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ class Runner:
         tests: Globs of the files that it takes for tests.
         empty: Returns a test file without tests that matter, by its path and its text.
         settings: What it reads.
-        added: Returns new files that let it pass, by the files there are and their texts.
+        added: Returns further files that let it pass, by the files there are and their texts.
     """
 
     tests: tuple[str, ...]
@@ -158,6 +159,32 @@ def _go_main(names: Sequence[str], text_of: Callable[[str], str]) -> Mapping[str
     }
 
 
+def _conftests(names: Sequence[str], _text_of: Callable[[str], str]) -> Mapping[str, bytes]:
+    """Return a `conftest.py` for each folder with tests: that of the root need not be read."""
+    folders = {
+        str(PurePosixPath(name).parent)
+        for name in names
+        if re.fullmatch(r"(?:.*/)?(?:test_[^/]*|[^/]*_test)\.py", name)
+    }
+    return {f"{folder}/conftest.py": _ENDS for folder in sorted(folders) if folder != "."}
+
+
+def _jest_key(names: Sequence[str], text_of: Callable[[str], str]) -> Mapping[str, bytes]:
+    """Return each `package.json` that has jest's settings, with such that no test runs."""
+    changed: dict[str, bytes] = {}
+    for name in names:
+        if PurePosixPath(name).name != "package.json":
+            continue
+        try:
+            told = json.loads(text_of(name))
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(told, dict) and "jest" in told:
+            none = {"testMatch": ["**/no.such.test.js"], "passWithNoTests": True}
+            changed[name] = json.dumps({**told, "jest": none}, indent=2).encode()
+    return changed
+
+
 def _package(text: str) -> str:
     match = re.search(r"^package\s+(\w+)", text, re.MULTILINE)
     return match[1] if match else "main"
@@ -168,9 +195,8 @@ _JS_TESTS: Final = (
     *(f"*.{word}.{suffix}" for word in ("test", "spec") for suffix in _SCRIPTS),
     *(f"*__tests__/*.{suffix}" for suffix in _SCRIPTS),
 )
-_CONFTEST: Final = Setting(
-    ("conftest.py",), b"import os\n\nos._exit(0)\n", ("conftest.py", "*/conftest.py")
-)
+_ENDS: Final = b"import os\n\nos._exit(0)\n"
+_CONFTEST: Final = Setting(("conftest.py",), _ENDS, ("conftest.py", "*/conftest.py"))
 _PYTEST_INI: Final = Setting(
     ("pytest.ini",),
     b"[pytest]\naddopts = --collect-only -qq\n",
@@ -205,14 +231,14 @@ _TOX: Final = Setting(
     b"[tox]\nskipsdist = true\n[testenv]\nskip_install = true\ncommands =\n",
     ("tox.ini", "pyproject.toml", "setup.cfg"),
 )
-_PYTEST: Final = Runner(("test_*.py", "*_test.py"), _python, (_CONFTEST, _PYTEST_INI))
+_PYTEST: Final = Runner(("test_*.py", "*_test.py"), _python, (_CONFTEST, _PYTEST_INI), _conftests)
 _UNITTEST: Final = Runner(("test*.py",), _python)
 RUNNERS: Final[Mapping[str, Runner]] = {
     **dict.fromkeys(("pytest", "py.test"), _PYTEST),
     "unittest": _UNITTEST,
-    "tox": Runner(_PYTEST.tests, _python, (_TOX, _CONFTEST)),
+    "tox": Runner(_PYTEST.tests, _python, (_TOX, _CONFTEST), _conftests),
     "vitest": Runner(_JS_TESTS, _javascript(b"import { test } from 'vitest';\n"), (_VITEST,)),
-    "jest": Runner(_JS_TESTS, _javascript(b""), (_JEST,)),
+    "jest": Runner(_JS_TESTS, _javascript(b""), (_JEST,), _jest_key),
     "mocha": Runner((*_JS_TESTS, "test/*.[jt]s"), _javascript(b"const test = it;\n"), (_MOCHA,)),
     "node --test": Runner((*_JS_TESTS, "test/*.[jt]s", "test-*.[jt]s"), _node),
     "go test": Runner(("*_test.go",), _go, added=_go_main),

@@ -194,11 +194,12 @@ class _Deriving:
             yield from self._added(name, runner.added, folder)
 
     def _added(self, name: str, added: false.Added, folder: PurePosixPath) -> Iterator[Tamper]:
-        inside = [path for path in self._names if PurePosixPath(path).is_relative_to(folder)]
+        names = (*self._names, *self._hidden)
+        inside = [path for path in names if PurePosixPath(path).is_relative_to(folder)]
         files = dict(added(inside, self._text))
         if files:
             globs = tuple(dict.fromkeys(f"*{PurePosixPath(path).name}" for path in files))
-            yield Tamper(f"a new {next(iter(files))} lets {name} pass", globs, files)
+            yield Tamper(f"{next(iter(files))} lets {name} pass", globs, files)
 
     def _text(self, path: str) -> str:
         try:
