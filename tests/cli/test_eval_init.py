@@ -357,16 +357,26 @@ def test_secrets_are_in_no_file_of_a_task(fairtrial: Command, home: Path, repo: 
         assert path.is_dir() or secret not in path.read_text()
 
 
-def test_suites_are_in_no_workspace(fairtrial: Command, home: Path, repo: Repo) -> None:
+@pytest.mark.parametrize("snapshots", [False, True])
+def test_suites_are_in_no_workspace(
+    fairtrial: Command, home: Path, repo: Repo, *, snapshots: bool
+) -> None:
     synced(fairtrial, home, failing(repo))
     (first,) = made(fairtrial(*INIT, "--json"))
     repo.write("evals/mine.py", "of the repository\n")
     repo.commit("with evals")
     repo.write("cart.py", "def total(prices):\n    return sum(prices) + 1\n\n")
     later = failing(repo, "Round the prices.", OTHER, JUST_NOW + timedelta(minutes=9))
+    if snapshots:
+        taken(repo, later.session, Moment.START, JUST_NOW + timedelta(minutes=8))
+        repo.write("evals/failures/tasks/more/task.toml", "# the answer\n")
+        repo.write("evals/new/tasks/more/task.toml", "# the answer\n")
+        repo.write("made.py", "made = 1\n")
+        taken(repo, later.session, Moment.STOP, JUST_NOW + timedelta(minutes=10))
     synced(fairtrial, home, later)
     (second,) = made(fairtrial(*INIT, "--json"))
-    assert second["name"] == "round-the-prices"
+    assert (second["name"], second["snapshot"] is not None) == ("round-the-prices", snapshots)
+    assert "answer" not in task_of(second, repo).near_misses["session"]
     ready = near_miss(task_of(second, repo), home / "ready")
     assert not (ready.root / "evals/failures").exists()
     assert (ready.root / "evals/mine.py").exists()

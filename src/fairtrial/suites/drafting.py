@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from fairtrial.sessions.repositories import git_folder
 from fairtrial.sessions.start_state.patching import patch_of
 from fairtrial.suites.near_misses import NAME, Ground, NearMiss, left_by, told_by
 from fairtrial.suites.prompts import task_name, why_unusable
-from fairtrial.suites.starting import Sources, hidden_of, write_start
+from fairtrial.suites.starting import Sources, write_files
 from fairtrial.workspaces.snapshots.git_program import GitError
 
 _MOST_UNKNOWN: Final = 40
@@ -138,17 +137,22 @@ def completed(task: EvalTask, found: Found, wanted: Wanted) -> Draft:
         folder = Path(name)
         try:
             (folder / "a").mkdir()
-            write_start(task, None, folder / "a", wanted.sources)
-            hidden = hidden_of(task, folder / "a", wanted.sources.environ)
+            hidden = _written(task, folder / "a", wanted.sources)
         except (Undecidable, FairtrialError, GitError, OSError) as error:
             raise NotUsable(str(error).replace("\n", " ")) from error
-        shutil.rmtree(folder / "a" / ".git", ignore_errors=True)
         near = _near_miss(found, Ground(folder, hidden, wanted.sources, wanted.clean))
     if not near.patch:
         none = "the session changed no file" + (" that is not hidden" if hidden else "")
         return Draft(task, near.notes or (none,))
     patch = near.patch.decode("utf-8", "surrogateescape")
     return Draft(replace(task, near_misses={NAME: patch}), near.notes)
+
+
+def _written(task: EvalTask, folder: Path, sources: Sources) -> Sequence[str]:
+    """Write the files of a task's workspace; return what is hidden of them."""
+    if not isinstance(task.start, RepoStart):
+        raise TypeError(task.start)
+    return write_files(task, task.start, folder, sources)
 
 
 def _near_miss(found: Found, ground: Ground) -> NearMiss:

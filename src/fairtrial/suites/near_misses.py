@@ -20,7 +20,7 @@ from fairtrial.sessions.start_state.patching import compared
 from fairtrial.sessions.start_state.paths import Paths, root_of, spelled
 from fairtrial.sessions.start_state.place import path_like
 from fairtrial.sessions.start_state.sightings import sightings_of
-from fairtrial.suites.starting import Sources, fits, hide
+from fairtrial.suites.starting import Sources, fits, hide, suites_in
 from fairtrial.workspaces.snapshots.git_program import Git, GitError
 
 NAME: Final = "session"
@@ -78,7 +78,9 @@ def left_by(snapshot: Snapshot, ground: Ground) -> NearMiss:
     """
     after = ground.folder / "b"
     ground.sources.snapshots.restore(snapshot, after)
-    hide(after, ground.hidden, ground.sources.environ)
+    # The session may have made a suite.
+    hidden = (*ground.hidden, *suites_in(after, ground.sources.environ))
+    hide(after, hidden, ground.sources.environ)
     return _checked(compared(ground.folder, ground.sources.environ), (), ground)
 
 

@@ -80,6 +80,38 @@ def write_start(task: EvalTask, files: Path | None, folder: Path, sources: Sourc
         ) from error
 
 
+def write_files(
+    task: EvalTask, start: RepoStart, folder: Path, sources: Sources
+) -> tuple[str, ...]:
+    """Write the files alone of a task's workspace, without a repository around them.
+
+    Returns:
+        The paths and globs of what was left out, since the agent must not see it.
+
+    Args:
+        task: The task.
+        start: How it begins.
+        folder: Where to; empty.
+        sources: Where the content comes from.
+
+    Raises:
+        Undecidable: the content is not there any more.
+    """
+    try:
+        if start.snapshot is not None:
+            sources.snapshots.restore(sources.find(start.snapshot), folder)
+        else:
+            _lay_out(start, folder, sources.environ)
+            _patch(start, folder, Git(sources.environ, lambda: _LONGEST_S))
+        hidden = hidden_of(task, folder, sources.environ)
+        hide(folder, hidden, sources.environ)
+    except (FairtrialError, GitError, OSError) as error:
+        raise Undecidable(
+            f"the workspace of {task.suite}/{task.name} cannot be made: {error}"
+        ) from error
+    return hidden
+
+
 def hidden_of(task: EvalTask, folder: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
     """Return the paths and globs of what the agent must not see of a workspace.
 
@@ -97,6 +129,15 @@ def hidden_of(task: EvalTask, folder: Path, environ: Mapping[str, str]) -> tuple
     hidden = (*task.verifier.hidden_paths, *task.verifier.patterns)
     if isinstance(task.start, FolderStart):
         return hidden
+    return (*hidden, *suites_in(folder, environ))
+
+
+def suites_in(folder: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """Return globs of the suites of eval tasks in a workspace, and in its commit.
+
+    Raises:
+        GitError: git failed.
+    """
     paths = {path.relative_to(folder).as_posix() for path in folder.glob(_TASK_FILES)}
     if (folder / ".git").is_dir():
         git = Git(environ, lambda: _LONGEST_S)
@@ -105,7 +146,7 @@ def hidden_of(task: EvalTask, folder: Path, environ: Mapping[str, str]) -> tuple
                 listed = _paths(git.run([*words, "-z", "--", SUITES], cwd=folder).out)
                 paths |= {path for path in listed if fnmatchcase(path, _TASK_FILES)}
     suites = {path.split("/")[1] for path in paths}
-    return (*hidden, *(f"{SUITES}/{escape(suite)}/*" for suite in sorted(suites)))
+    return tuple(f"{SUITES}/{escape(suite)}/*" for suite in sorted(suites))
 
 
 def hide(folder: Path, hidden: Sequence[str], environ: Mapping[str, str]) -> None:
@@ -147,16 +188,25 @@ def _write_repository(start: RepoStart, folder: Path, sources: Sources) -> None:
         sources.snapshots.restore_repository(snapshot, folder)
         return
     git = Git(sources.environ, lambda: _LONGEST_S)
-    base = Base(BaseSource.RECORDED, start.commit)
-    state = StartState(Grade(start.grade), (), start.repo, base)
-    if start.commit is not None:
-        lay_out(state, folder, sources.environ)
+    _lay_out(start, folder, sources.environ)
     git.run(["init", "-q", "--template=", "-b", "main"], cwd=folder)
     if start.commit is not None:
-        # What is ignored and committed all the same is of the commit, too.
-        git.run(["-c", "core.autocrlf=false", "add", "--all", "--force", "."], cwd=folder)
+        # What is ignored and committed all the same is of the commit, too. Thousands of files are
+        # forced to the disk together.
+        words = ["-c", "core.autocrlf=false", "-c", "core.fsyncMethod=batch"]
+        git.run([*words, "add", "--all", "--force", "."], cwd=folder)
         git.run(["commit", "-q", "--allow-empty", "-m", _MESSAGE], cwd=folder, env=_WHO)
         _forget(git, folder)
+    _patch(start, folder, git)
+
+
+def _lay_out(start: RepoStart, folder: Path, environ: Mapping[str, str]) -> None:
+    if start.commit is not None:
+        base = Base(BaseSource.RECORDED, start.commit)
+        lay_out(StartState(Grade(start.grade), (), start.repo, base), folder, environ)
+
+
+def _patch(start: RepoStart, folder: Path, git: Git) -> None:
     if start.patch:
         patch = start.patch.encode("utf-8", "surrogateescape")
         git.run(["apply", "--whitespace=nowarn", "-"], cwd=folder, stdin=patch)
