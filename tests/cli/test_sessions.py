@@ -48,7 +48,10 @@ def test_sync_says_where_it_looked(fairtrial: Command) -> None:
     done = fairtrial("sessions", "sync", "--path", "nowhere")
     assert (done.code, "there is no" in done.err) == (66, True)
     done = fairtrial("sessions", "sync", "--agent", "hal")
-    assert (done.code, "known: claude-code, codex, opencode, gemini, pi, atif" in done.err) == (64, True)
+    assert (done.code, "known: claude-code, codex, opencode, gemini, pi, atif" in done.err) == (
+        64,
+        True,
+    )
 
 
 @pytest.mark.usefixtures("home")

@@ -115,6 +115,21 @@ def test_a_line_without_end_is_counted_and_the_rest_is_read(store: Store, tmp_pa
     assert (found.unread.clipped_lines, found.final_text) == (1, "Done.")
 
 
+def test_numbers_of_tokens_may_be_anything(store: Store, tmp_path: Path) -> None:
+    claude = a_session()
+    path = claude.write(tmp_path / "t")
+    details = {"thinking_tokens": 2**70, "more": [2**70, -1]}
+    mad = {"input_tokens": 10**23, "output_tokens": -5, "output_tokens_details": details}
+    for record in claude.records:
+        if "usage" in record["message"]:
+            record["message"]["usage"] |= mad
+    path.write_bytes(as_bytes(claude.records))
+    assert synced(store, tmp_path / "t").troubles == []
+    found = only(store)
+    assert (found.final_text, found.unread.bad_lines) == ("Done.", 0)
+    assert found.tokens is None or (found.tokens.input or 0) < 10**23
+
+
 def test_clocks_may_jump(store: Store, tmp_path: Path) -> None:
     codex = Codex()
     codex.prompt("a")

@@ -81,7 +81,7 @@ def _wrong(bench: Bench, command: str) -> str | None:
 def _errors(errors: list[dict[str, str]], now: datetime) -> Check:
     newest = errors[-1]
     recent = [error for error in errors if _is_recent(error, now)]
-    found = f"{len(recent):,} errors of hooks in the last day; "
+    found = f"{len(recent):,} error{'' if len(recent) == 1 else 's'} of hooks in the last day; "
     found += f"the newest: {newest.get('agent')}, {newest.get('event')}: {newest.get('what')}"
     fix = "see how-to/capture-sessions; the agents were not disturbed"
     return Check("capture errors", ok=False if recent else None, found=found, fix=fix)

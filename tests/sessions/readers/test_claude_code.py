@@ -110,7 +110,8 @@ def test_a_new_file_is_all_added(tmp_path: Path) -> None:
     told = {"type": "create", "filePath": "/r/b.py", "content": "a\nb\n", "structuredPatch": []}
     claude.result("c1", "ok", told)
     (result,) = results(events_of(claude, tmp_path))
-    assert result.changes == (FileChange("/r/b.py", ChangeKind.ADD, "@@ -0,0 +1,2 @@\n+a\n+b\n"),)
+    diff = "@@ -0,0 +1,2 @@\n+a\n+b\n"
+    assert result.changes == (FileChange("/r/b.py", ChangeKind.ADD, diff, created=True),)
 
 
 def test_a_failed_edit_changed_nothing(tmp_path: Path) -> None:

@@ -33,6 +33,7 @@ from fairtrial.model.session import (
 from fairtrial.model.task import Tokens
 from fairtrial.ports.sessions import Clean
 from fairtrial.sessions.account import Account, clipped, clipped_json, moment, text_of
+from fairtrial.sessions.amounts import count
 from fairtrial.sessions.line_transcript import LineTranscript
 from fairtrial.sessions.readers.claude_code.prompts import (
     INTERRUPTED,
@@ -232,17 +233,26 @@ class ClaudeTranscript(LineTranscript[State]):
     ) -> list[SessionEvent]:
         """Return the usage of a model call, once: each of its blocks has a record that tells it."""
         usage, name = message.usage, message.id or record.uuid
-        if usage is None or name is None or self._state.usage.get(thread) == (name, usage):
+        if usage is None or name is None:
+            return []
+        details = usage.output_tokens_details
+        thought = count(details.get("thinking_tokens")) if isinstance(details, Mapping) else None
+        usage = UsageCounts(  # a number that is none, or too large, does not fit into the state
+            count(usage.input_tokens),
+            count(usage.output_tokens),
+            count(usage.cache_read_input_tokens),
+            count(usage.cache_creation_input_tokens),
+            thought,
+        )
+        if self._state.usage.get(thread) == (name, usage):
             return []
         self._state.usage[thread] = (name, usage)
-        details = usage.output_tokens_details
-        thought = details.get("thinking_tokens") if isinstance(details, Mapping) else None
         tokens = Tokens(
             input=usage.input_tokens,
             output=usage.output_tokens,
             cache_read=usage.cache_read_input_tokens,
             cache_write=usage.cache_creation_input_tokens,
-            reasoning=thought if isinstance(thought, int) else None,
+            reasoning=thought,
         )
         return [Usage(0, at, thread, name, message.model, tokens)]
 
