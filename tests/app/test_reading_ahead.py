@@ -23,7 +23,9 @@ from fairtrial.app.requests.sessions_sync import Request
 from fairtrial.app.session_syncing import syncer
 from fairtrial.app.sessions_sync import read_transcripts
 from fairtrial.ports.sessions import Clean, FileReading, SessionQuery
+from fairtrial.ports.transcript_files import FoundFile
 from fairtrial.sessions.finding import NewFile, changed
+from fairtrial.sessions.helping import Read, Setup, frame
 from fairtrial.sessions.reading_ahead import ReadingAhead, processes_for
 from fairtrial.sessions.recognising import recognised
 from fairtrial.sessions.registry import flag_rules, readers
@@ -328,6 +330,22 @@ def test_a_process_ends_with_the_one_that_it_reads_for() -> None:
     with subprocess.Popen(PROGRAM, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         process.communicate(timeout=60)
     assert process.returncode == 0
+
+
+def test_a_process_whose_answers_nobody_takes_ends_silently(tmp_path: Path) -> None:
+    path = asked(1).write(tmp_path / "home")
+    file = FoundFile(str(path), 0, path.stat().st_size, 0)
+    pipe = subprocess.PIPE
+    with subprocess.Popen(PROGRAM, stdin=pipe, stdout=pipe, stderr=pipe) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        process.stdin.write(frame(Setup(sys.path, str(tmp_path), [])))
+        process.stdin.write(frame(Read(1, "claude-code", file, None)))
+        process.stdin.flush()
+        assert process.wait(timeout=60) == 0
+        assert process.stderr.read() == b""
 
 
 def test_closing_ends_what_is_under_way(pair: tuple[Bench, Bench], tmp_path: Path) -> None:

@@ -44,9 +44,18 @@ def main() -> None:
     """Work until standard input ends."""
     gc.freeze()
     gc.set_threshold(_RARELY)
-    with os.fdopen(os.dup(1), "wb") as sink:
-        os.dup2(2, 1)  # what a rule of the user's prints is no answer
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what a rule of the user's prints is no answer
+    status = 1
+    try:
         serve(_helper, sys.stdin.buffer, sink)
+        status = 0
+    except Exception as error:  # noqa: BLE001  # the other process tells that this one ended
+        sys.stderr.write(f"fairtrial: a process that reads transcripts: {error!r}\n")
+    finally:
+        sys.stderr.flush()
+        # Each answer is written by now, and the thread that listens may never come back.
+        os._exit(status)
 
 
 if __name__ == "__main__":
