@@ -206,6 +206,8 @@ COMMANDS = (
     "eval new latest --repo shop --verifier true --name two --hidden-test cart.py",
     "eval import shop/evals/failures",
     "eval import evals/told",
+    "eval export told --to harbor -o exported --base-image base:1",
+    "eval export told --to harbor -o nowhere",
     "eval list --all",
     "eval show one",
     "eval run told --command true --level none --trials 1 --dry-run",

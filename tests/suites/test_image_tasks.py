@@ -166,3 +166,12 @@ def test_another_level_has_no_tests_folder(image: str, tmp_path: Path) -> None:
     folder = harbor_task(tmp_path / "hello", image)
     with pytest.raises(TaskError, match="needs an image"):
         verified(folder, b"", Level.NONE)
+
+
+def test_a_build_over_its_limit_is_ended(image: str, tmp_path: Path) -> None:
+    text = TASK_TOML.replace("build_timeout_sec = 600.0", "build_timeout_sec = 1.5")
+    dockerfile = f"FROM {image}\nWORKDIR /app\nRUN sleep 60\n"
+    changed = {"task.toml": text, "environment/Dockerfile": dockerfile}
+    folder = harbor_task(tmp_path / "hello", image, **changed)
+    with pytest.raises(InfraError, match=r"not built within 1\.5 s"):
+        verified(folder, b"")

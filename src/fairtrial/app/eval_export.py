@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from functools import partial
 from pathlib import Path
@@ -29,7 +30,7 @@ def eval_export(bench: Bench, request: Request) -> ExportReport:
         StoreError: the store cannot be read.
     """
     chosen = chosen_tasks(bench, request.tasks)
-    target = bench.path(request.output)
+    target = Path(os.path.normpath(bench.path(request.output)))
     try:
         target.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -76,6 +76,7 @@ class FolderStart:
         workdir: Where the workspace lies in the image; None is the image's own.
         memory_mb: Megabytes of memory that its programs may use in the image; None is no limit.
         cpus: Processors they may use in the image; None is no limit.
+        build_limit_s: Seconds that building the image may take; None is the usual.
 
     With a `dockerfile`, the files are what the image is built from, and the workspace is what it
     holds at `workdir`. With an image alone, they lie over what that holds there.
@@ -87,6 +88,7 @@ class FolderStart:
     workdir: str | None = None
     memory_mb: int | None = None
     cpus: float | None = None
+    build_limit_s: float | None = None
 
     @property
     def in_image(self) -> bool:
@@ -101,7 +103,13 @@ class FolderStart:
             "image": self.image,
             "dockerfile": self.dockerfile,
             "workdir": self.workdir,
-            **_given({"memory_mb": self.memory_mb, "cpus": self.cpus}),
+            **_given(
+                {
+                    "memory_mb": self.memory_mb,
+                    "cpus": self.cpus,
+                    "build_limit_s": self.build_limit_s,
+                }
+            ),
         }
 
 

@@ -21,7 +21,7 @@ from fairtrial.model.eval_task import (
     Verifier,
 )
 from fairtrial.schema.text_files import text_given, text_kept
-from fairtrial.suites.task_file import FILE, TaskFile, parsed
+from fairtrial.suites.task_file import BUILD_LIMIT_S, FILE, TaskFile, parsed
 
 SUITES: Final = "evals"
 TASKS: Final = "tasks"
@@ -131,6 +131,7 @@ def _start(file: TaskFile, folder: Path, root: Path) -> RepoStart | FolderStart:
             workdir=file.environment.workdir,
             memory_mb=file.environment.memory_mb,
             cpus=file.environment.cpus,
+            build_limit_s=_build_limit(file) if dockerfile.is_file() else None,
         )
     where = f"{folder / FILE}, [start]"
     if told.commit is None and told.snapshot is None and told.patch is None:
@@ -183,6 +184,12 @@ def _judge(told: Mapping[str, Any], folder: Path) -> dict[str, Any]:
         return dict(told)
     where = f"{folder / FILE}, [verifier.judge]"
     return {**told, "rubric": text_kept(text_given(rubric, folder, where))}
+
+
+def _build_limit(file: TaskFile) -> float | None:
+    """Return the seconds that building an image may take; None is the usual."""
+    limit = file.environment.build_timeout_sec
+    return None if limit == BUILD_LIMIT_S else limit
 
 
 def _setup(file: TaskFile) -> Command | None:

@@ -20,6 +20,8 @@ from fairtrial.model.errors import UsageError
 from fairtrial.schema.decoding import unknown_name
 
 FILE: Final = "task.toml"
+BUILD_LIMIT_S: Final = 600.0
+"""Seconds that building an image, or a setup, may take when a task does not say."""
 
 Seconds = Annotated[float, Meta(gt=0, le=7 * 86_400)]
 
@@ -68,7 +70,7 @@ class EnvironmentTable:
     docker_image: str | None = None
     workdir: str | None = None
     setup: str | None = None
-    build_timeout_sec: Seconds = 600.0
+    build_timeout_sec: Seconds = BUILD_LIMIT_S
     memory_mb: Annotated[int, Meta(ge=16)] | None = None
     cpus: Annotated[float, Meta(gt=0)] | None = None
 

@@ -17,12 +17,11 @@ from fairtrial.ports import PreparedRepo, ProcessCall, RepoWorkspace
 from fairtrial.ports.suites import SuiteStore, TaskImage, Trajectory, wanted_in
 from fairtrial.ports.workspaces import Workspaces
 from fairtrial.suites.starting import Sources, write_start
+from fairtrial.suites.task_file import BUILD_LIMIT_S
 from fairtrial.suites.trajectory_leaks import leaks_in
 from fairtrial.workspaces.ending import bad_ending, with_last_line
 from fairtrial.workspaces.environment import child_environment
 
-BUILD_LIMIT_S: Final = 600.0
-"""Seconds that building an image may take when its task does not say."""
 _SETUP_OUTPUT: Final = 16 * 1024 * 1024
 
 
@@ -153,7 +152,7 @@ class Workshop:
                 files = self._means.folder(task.digest)
                 if files is None or not files.is_dir():
                     raise InfraError(f"the folder {files} is gone", kind="setup")
-                limit = task.setup.time_limit_s if task.setup else BUILD_LIMIT_S
+                limit = start.build_limit_s or BUILD_LIMIT_S
                 name = await images.build(files, start.dockerfile, limit)
             facts = await images.facts(name)
         except UsageError as problem:

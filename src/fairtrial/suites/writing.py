@@ -148,6 +148,7 @@ def _environment(task: EvalTask) -> dict[str, Any]:
             "workdir": start.workdir,
             "memory_mb": start.memory_mb,
             "cpus": start.cpus,
+            "build_timeout_sec": start.build_limit_s,
         }
     if task.setup is not None:
         told |= {"setup": task.setup.line, "build_timeout_sec": task.setup.time_limit_s}

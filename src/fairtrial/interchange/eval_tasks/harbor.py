@@ -25,6 +25,7 @@ from fairtrial.model.eval_task import TESTS, Command, EvalTask, FolderStart, Ver
 FILE: Final = "task.toml"
 TEST: Final = "tests/test.sh"
 _KNOWN_SCHEMAS: Final = ("1.0", "1.1", "1.2", "1.3", "1.4")
+_USUAL_BUILD_S: Final = 600.0
 _SIZES: Final = {"K": 1 / 1024, "M": 1.0, "G": 1024.0}
 _COMPOSE: Final = ("docker-compose.yaml", "docker-compose.yml", "compose.yaml")
 _KNOWN: Final[dict[str, Any]] = {
@@ -136,7 +137,14 @@ def _start(folder: Path, told: Mapping[str, Any], where: str) -> FolderStart:
         workdir=told.get("workdir"),
         memory_mb=_memory(told, where),
         cpus=None if cpus is None else float(cpus),
+        build_limit_s=_build_limit(told, where) if dockerfile is not None else None,
     )
+
+
+def _build_limit(told: Mapping[str, Any], where: str) -> float | None:
+    seconds = {"timeout_sec": told.get("build_timeout_sec")}
+    limit = _seconds(seconds, "environment", _USUAL_BUILD_S, where)
+    return None if limit == _USUAL_BUILD_S else limit
 
 
 def _memory(told: Mapping[str, Any], where: str) -> int | None:
