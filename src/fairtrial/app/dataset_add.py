@@ -24,13 +24,7 @@ def dataset_add(bench: Bench, request: Request) -> AddedReport:
         UsageError: the name, a file, a line or a session is wrong; nothing was written.
         NotFoundError: a file or a session does not exist.
     """
-    name = request.name
-    if "@" in name or not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
-        raise UsageError(
-            f"{excerpt(repr(name))} is no name of a dataset",
-            why=f"a name is printable text of at most {LONGEST_NAME} characters, without @, which "
-            "marks a version",
-        )
+    name = checked_name(request.name)
     if not request.files and not request.sessions:
         raise UsageError(
             "nothing says which cases to store",
@@ -47,6 +41,21 @@ def dataset_add(bench: Bench, request: Request) -> AddedReport:
         cases = _merged(cases if paths else _newest(bench, name), made)
     version, is_new = bench.store.datasets.add_version(request.name, cases)
     return AddedReport(version, is_new)
+
+
+def checked_name(name: str) -> str:
+    """Return the name of a dataset.
+
+    Raises:
+        UsageError: it is none.
+    """
+    if "@" in name or not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
+        raise UsageError(
+            f"{excerpt(repr(name))} is no name of a dataset",
+            why=f"a name is printable text of at most {LONGEST_NAME} characters, without @, which "
+            "marks a version",
+        )
+    return name
 
 
 def _newest(bench: Bench, name: str) -> Iterable[Case]:

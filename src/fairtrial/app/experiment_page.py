@@ -90,7 +90,8 @@ def experiment_page(bench: Bench, ref: str, request: PageRequest) -> ExperimentP
         rows=_views(bench, glances, against),
         n_rows=n_rows,
         next=following,
-        error=wrong or error,
+        error=wrong,
+        baseline_error=error,
     )
 
 

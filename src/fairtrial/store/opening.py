@@ -33,11 +33,12 @@ from fairtrial.store.glance import DATABASE_FILE
 from fairtrial.store.logbooks import SqlLogbookStore
 from fairtrial.store.settings import SqlSettingsStore
 from fairtrial.store.sweeps import SqlSweepStore
-from fairtrial.store.versioning import create, ensure_current
+from fairtrial.store.versioning import check_version, create, ensure_current
 
 if TYPE_CHECKING:
     from fairtrial.ports.keys import KeyStore
     from fairtrial.ports.pruning import Pruner
+    from fairtrial.ports.reviews import ReviewStore
     from fairtrial.ports.sessions import SessionStore
     from fairtrial.ports.snapshots import SnapshotStore
     from fairtrial.ports.spans import SpanStore
@@ -112,6 +113,13 @@ class Store:
         return SqlSuiteStore(self._database, Blobs(self.home / EVAL_FOLDER))
 
     @cached_property
+    def reviews(self) -> ReviewStore:
+        """Rows that wait for a person's look."""
+        from fairtrial.store.reviews import SqlReviewStore  # noqa: PLC0415  # pages only
+
+        return SqlReviewStore(self._database)
+
+    @cached_property
     def keys(self) -> KeyStore:
         """Keys of the HTTP API."""
         from fairtrial.store.keys import SqlKeyStore  # noqa: PLC0415  # only the server needs them
@@ -124,6 +132,14 @@ class Store:
         from fairtrial.store.spans import SqlSpanStore  # noqa: PLC0415  # only the server needs them
 
         return SqlSpanStore(self._database)
+
+    def check(self) -> None:
+        """Look whether this program still knows the store's schema.
+
+        Raises:
+            StoreError: a newer program has migrated it meanwhile, or it cannot be read.
+        """
+        check_version(self._database)
 
     def watch(self) -> ChangeWatch:
         """Return what sees that anything was written.

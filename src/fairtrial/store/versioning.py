@@ -15,7 +15,7 @@ from sqlalchemy import Connection, inspect, select
 from fairtrial.model.errors import StoreError
 from fairtrial.store.database import Database
 from fairtrial.store.failures import damaged, not_a_store
-from fairtrial.store.suite_tables import metadata  # with those tables, and all others
+from fairtrial.store.review_tables import metadata  # with those tables, and all others
 from fairtrial.store.tables import SCHEMA_VERSION, schema_version
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -69,15 +69,31 @@ def ensure_current(database: Database, migrations: Path = MIGRATIONS) -> None:
             return
         raise not_a_store(database.path, "it is the database of another program")
     if version > SCHEMA_VERSION:
-        raise StoreError(
-            "the store was written by a newer fairtrial",
-            where=str(database.path),
-            why=f"its schema is {version}; this program knows up to {SCHEMA_VERSION}",
-            fix="upgrade with `pip install --upgrade fairtrial`, or set FAIRTRIAL_HOME to "
-            "another folder",
-        )
+        raise _newer(database, version)
     if version < SCHEMA_VERSION:
         _migrate(database, migrations)
+
+
+def check_version(database: Database) -> None:
+    """Look whether a store that was opened is still of a schema that this program knows.
+
+    Raises:
+        StoreError: a newer program has migrated it meanwhile.
+    """
+    with database.read() as connection:
+        version = connection.execute(select(schema_version)).scalar_one_or_none()
+    if version is not None and version > SCHEMA_VERSION:
+        raise _newer(database, version)
+
+
+def _newer(database: Database, version: str) -> StoreError:
+    return StoreError(
+        "the store was written by a newer fairtrial",
+        where=str(database.path),
+        why=f"its schema is {version}; this program knows up to {SCHEMA_VERSION}",
+        fix="upgrade with `pip install --upgrade fairtrial`, or set FAIRTRIAL_HOME to "
+        "another folder",
+    )
 
 
 def _version(connection: Connection) -> str | None:

@@ -50,6 +50,7 @@ class ExperimentPage:
         n_rows: How many rows fit on all pages; None when nobody counted.
         next: What leads to the page after; None on the last.
         error: Why no rows are listed.
+        baseline_error: Why the baseline that was chosen for this look is not used.
     """
 
     state: ExperimentState
@@ -68,3 +69,4 @@ class ExperimentPage:
     n_rows: int | None
     next: str | None
     error: FairtrialError | None = None
+    baseline_error: FairtrialError | None = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, FastAPI
+from collections.abc import Callable
+
+from fastapi import APIRouter, Depends, FastAPI
 from fastapi.responses import RedirectResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
@@ -11,6 +13,8 @@ from fairtrial.app.bench import Bench
 from fairtrial.http.web.pages.completions import completion_routes
 from fairtrial.http.web.pages.experiment import experiment_routes
 from fairtrial.http.web.pages.experiments import experiments_routes
+from fairtrial.http.web.pages.reviews import review_routes
+from fairtrial.http.web.pages.row_actions import row_action_routes
 from fairtrial.http.web.templating import STATIC
 
 
@@ -28,7 +32,7 @@ class _Files(StaticFiles):
 
 def install_pages(app: FastAPI, bench: Bench) -> None:
     """Add the pages to an application."""
-    router = APIRouter(include_in_schema=False)
+    router = APIRouter(include_in_schema=False, dependencies=[Depends(_checking(bench))])
 
     @router.get("/")
     async def start() -> RedirectResponse:
@@ -36,6 +40,17 @@ def install_pages(app: FastAPI, bench: Bench) -> None:
 
     router.include_router(experiments_routes(bench))
     router.include_router(experiment_routes(bench))
+    router.include_router(row_action_routes(bench))
+    router.include_router(review_routes(bench))
     router.include_router(completion_routes(bench))
     app.include_router(router)
     app.mount("/static", _Files(directory=STATIC), name="static")
+
+
+def _checking(bench: Bench) -> Callable[[], None]:
+    """Return what looks whether a newer program has migrated the store meanwhile."""
+
+    def check() -> None:
+        bench.store.check()
+
+    return check

@@ -81,7 +81,7 @@ def experiment_routes(bench: Bench) -> APIRouter:
         return page(
             request,
             "experiment.html",
-            400 if report.error is not None else 200,
+            400 if report.error is not None else 404 if report.baseline_error is not None else 200,
             **_context(report, wanted),
             panel=opened,
             row=row,

@@ -1,0 +1,84 @@
+"""What a person does with a row: copy it into a dataset, or let somebody look at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ulid import ULID
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.dataset_add import checked_name
+from fairtrial.app.stored_cases import stored_cases
+from fairtrial.model.case import Case
+from fairtrial.model.dataset import DatasetVersion
+from fairtrial.model.errors import NotFoundError
+from fairtrial.model.review import Opinion, ReviewItem
+
+
+def add_to_dataset(
+    bench: Bench, ref: str, row: tuple[str, str, str], dataset: str
+) -> tuple[DatasetVersion, bool]:
+    """Copy the case of a row into a dataset, as its newest version.
+
+    A case that is there already under this id and condition takes the new content.
+
+    Returns:
+        The version, and whether it is new.
+
+    Raises:
+        UsageError: the name is none.
+        NotFoundError: there is no such experiment or row.
+    """
+    name = checked_name(dataset.strip())
+    experiment = bench.store.experiments.find(ref).experiment
+    case_id, condition, _ = row
+    found = list(stored_cases(bench, experiment, lambda key: key == (case_id, condition)))
+    if not found:
+        raise NotFoundError(f"{experiment.name} has no case {case_id!r} under {condition}")
+    return bench.store.datasets.add_version(name, _with(bench, name, found[0]))
+
+
+def _with(bench: Bench, name: str, added: Case) -> Iterator[Case]:
+    datasets = bench.store.datasets
+    versions = datasets.versions(name)
+    is_there = False
+    for case in datasets.cases(versions[0]) if versions else ():
+        is_there = is_there or case.key == added.key
+        yield added if case.key == added.key else case
+    if not is_there:
+        yield added
+
+
+def send_to_review(bench: Bench, ref: str, row: tuple[str, str, str]) -> ReviewItem:
+    """Put a row in the queue of reviews, once.
+
+    Raises:
+        NotFoundError: there is no such experiment or row.
+    """
+    experiment = bench.store.experiments.find(ref).experiment
+    found = bench.store.experiments.glances(experiment.id, [row])
+    if not found:
+        raise NotFoundError(f"{experiment.name} has no such row", where=" ".join(row))
+    now = bench.clock.now()
+    case_id, condition, arm = row
+    return bench.store.reviews.send(
+        ReviewItem(
+            id=f"rev_{ULID.from_datetime(now)}",
+            experiment=experiment.id,
+            name=experiment.name,
+            case_id=case_id,
+            condition=condition,
+            arm=arm,
+            reason=found[0].row.first_reason,
+            sent_at=now,
+        )
+    )
+
+
+def settle_review(bench: Bench, ref: str, opinion: Opinion, note: str) -> ReviewItem:
+    """Record what a person said of a row.
+
+    Raises:
+        NotFoundError: there is no such item.
+    """
+    return bench.store.reviews.settle(ref, opinion, note.strip() or None, bench.clock.now())
