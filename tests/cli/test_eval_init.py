@@ -516,3 +516,20 @@ def test_a_name_is_taken_once(fairtrial: Command, home: Path, repo: Repo) -> Non
     assert second["digest"] == told["digest"]
     assert fairtrial(*new, "--name", "a/b").code == 64
     assert fairtrial(*new, "--name", "x", "--instruction-file", "none.md").code == 66
+
+
+def test_sessions_of_trials_are_no_candidates(
+    fairtrial: Command, home: Path, repo: Repo, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAIRTRIAL_HOME", str(repo.root / ".fairtrial"))
+    place = repo.root / ".fairtrial/workspaces/one/files"
+    place.mkdir(parents=True)
+    claude = claude_in(place, JUST_NOW)
+    began(claude, repo)
+    claude.records[-1]["message"]["content"] = PROMPT
+    before = (repo.root / "cart.py").read_text()
+    edited(claude, place / "cart.py", before, before.replace("+ 1", "+ 2"))
+    claude.said("Done.")
+    synced(fairtrial, home, claude)
+    assert fairtrial("sessions", "list", "--where", "is:flagged", "--json").json["sessions"]
+    assert fairtrial(*INIT).code == 66

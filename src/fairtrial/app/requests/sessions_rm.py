@@ -11,8 +11,9 @@ from fairtrial.schema.fields import option
 class Request:
     """Remove captured sessions for good, with all that is kept of them.
 
-    The agents' own files stay as they are, and are not read again. Sessions are named one by one,
-    or chosen by a filter or an age; then --yes is needed.
+    The agents' own files stay as they are, and are not read again. Snapshots that an eval task
+    begins with stay until it is taken off. Sessions are named one by one, or chosen by a filter or
+    an age; then --yes is needed.
     """
 
     sessions: tuple[str, ...] = option((), positional=True, metavar="SESSION")
