@@ -76,8 +76,7 @@ def render_reading(reading: EvalReading, console: Console) -> None:
 
 
 def _plan(report: EvalPlanReport, console: Console) -> None:
-    title = "Plan of" if report.asking else "Plan, nothing was run, of"
-    line(console, f"{title} {report.suite}", "bold")
+    line(console, f"Plan of {report.suite}{'' if report.asking else '; nothing was run'}", "bold")
     tasks = ", ".join(report.tasks[:10]) + (" …" if len(report.tasks) > 10 else "")
     left = "" if report.n_due == report.n_planned else f", {report.n_due:,} of them to run"
     lines = [
@@ -117,10 +116,16 @@ def _arms(arms: Sequence[ArmReading], console: Console) -> None:
                 f"{metrics.flaky:,}",
                 _cost(arm),
                 "–" if arm.tokens is None else f"{arm.tokens:,}",
-                duration(arm.duration_s / arm.trials if arm.trials else None),
             )
         )
-    table(console, (*columns, ">Flaky", ">Cost", ">Tokens", ">Per trial"), rows)
+    table(console, (*columns, ">Flaky", ">Cost", ">Tokens"), rows)
+    took = [
+        f"{f'{arm.arm} ' if len(arms) > 1 else ''}{duration(arm.duration_s / arm.trials)}"
+        for arm in arms
+        if arm.trials
+    ]
+    if took:
+        line(console, f"A trial took {', '.join(took)} on average")
     for arm in arms:
         interval = arm.rate.interval
         if interval is not None:
