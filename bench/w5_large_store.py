@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 
+from bench.first_bytes import first_bytes, serving
 from bench.measuring import Command, in_turns, measure
 from bench.place import Place
 from bench.table import Row, times
@@ -48,7 +50,43 @@ def run(place: Place) -> list[Row]:
         ),
         times("W5", f"exp show --where, {rows}; bare Python", results["show_where"], bare, 55),
         times("W5", f"exp show, {rows}; its SQL", results["show"], results["show_sql"], None),
+        *_pages(place, experiments, rows),
     ]
+
+
+def _pages(place: Place, experiments: str, rows: str) -> Iterator[Row]:
+    """Yield the first bytes of pages, beside an answer of the same server that reads nothing."""
+    idle = "/v2/health"
+    with serving(place.fairtrial("serve", "--port", "0", home="many")) as address:
+        taken = first_bytes(
+            address,
+            2 * place.rounds,
+            idle=idle,
+            list="/experiments",
+            where="/experiments?where=cost+%3E+1M",
+            sort="/experiments?sort=pass_rate",
+        )
+    words = {"list": "the list's page", "where": "the same, filtered", "sort": "the same, sorted"}
+    for name, what in words.items():
+        yield _beside(f"first byte, {what}, {experiments}; /v2/health", taken[name], taken["idle"])
+    huge = f"/experiments/d{place.sizes.huge}"
+    with serving(place.fairtrial("serve", "--port", "0", home="huge")) as address:
+        row = "%5B%22c000007%22%2C%22default%22%2C%22main%22%5D"
+        taken = first_bytes(
+            address,
+            2 * place.rounds,
+            idle=idle,
+            page=huge,
+            failed=f"{huge}?show=failed",
+            row=f"{huge}?row={row}",
+        )
+    words = {"page": "its page", "failed": "its failed rows", "row": "its page with a row open"}
+    for name, what in words.items():
+        yield _beside(f"first byte, {what}, {rows}; /v2/health", taken[name], taken["idle"])
+
+
+def _beside(what: str, ours: float, floor: float) -> Row:
+    return Row("W5", what, "ms", 1000 * ours, 1000 * floor, None)
 
 
 def _multiply(store: sqlite3.Connection, count: int) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from tests.http.conftest import bench, server
 
 __all__ = ["bench", "server"]
@@ -16,6 +16,7 @@ __all__ = ["bench", "server"]
 CHROMIUM = Path("/usr/bin/chromium")
 PICTURES = Path(__file__).resolve().parents[2] / ".screenshots"
 PATIENCE_MS = 30_000
+expect.set_options(timeout=PATIENCE_MS)
 _FLAGS = (
     "--no-sandbox",
     "--disable-gpu",

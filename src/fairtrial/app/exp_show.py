@@ -17,7 +17,7 @@ from fairtrial.app.reports.accompanied import AccompaniedReport
 from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.app.requests.exp_show import Request
-from fairtrial.app.stored_cases import stored_cases
+from fairtrial.app.stored_cases import cases_of_id
 from fairtrial.model.design import DesignReading
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.experiment import ExperimentState
@@ -58,7 +58,7 @@ def exp_show(
             fix=f"its failed cases: fairtrial exp show {state.experiment.id}; "
             f"all ids: fairtrial dataset show {state.experiment.dataset}",
         )
-    cases = stored_cases(bench, state.experiment, lambda key: key.case_id == request.case)
+    cases = cases_of_id(bench, state.experiment, request.case)
     removed = bench.store.pruner.without_outputs(state.experiment.id)
     return CaseReport(state, trials, tuple(cases), removed)
 

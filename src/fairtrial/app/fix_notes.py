@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from fairtrial.app.bench import Bench
-from fairtrial.app.stored_cases import stored_cases
+from fairtrial.app.stored_cases import cases_of_id
 from fairtrial.interchange.experiment_exports.markdown import block, code
 from fairtrial.interchange.experiment_exports.visible_text import preview
 from fairtrial.model.case import Case
@@ -40,8 +40,8 @@ def fix_notes(bench: Bench, ref: str, row: tuple[str, str, str]) -> str:
     ]
     if not trials:
         raise NotFoundError(f"{experiment.name} has no such row", where=" ".join(row))
-    found = list(stored_cases(bench, experiment, lambda key: key == (case_id, condition)))
-    case = found[0] if found else None
+    cases = cases_of_id(bench, experiment, case_id)
+    case = next((case for case in cases if case.condition == condition), None)
     return "\n".join(_notes(experiment, case, trials)) + "\n"
 
 

@@ -8,7 +8,7 @@ from ulid import ULID
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.dataset_add import checked_name
-from fairtrial.app.stored_cases import stored_cases
+from fairtrial.app.stored_cases import cases_of_id
 from fairtrial.model.case import Case
 from fairtrial.model.dataset import DatasetVersion
 from fairtrial.model.errors import NotFoundError
@@ -32,7 +32,7 @@ def add_to_dataset(
     name = checked_name(dataset.strip())
     experiment = bench.store.experiments.find(ref).experiment
     case_id, condition, _ = row
-    found = list(stored_cases(bench, experiment, lambda key: key == (case_id, condition)))
+    found = [one for one in cases_of_id(bench, experiment, case_id) if one.condition == condition]
     if not found:
         raise NotFoundError(f"{experiment.name} has no case {case_id!r} under {condition}")
     return bench.store.datasets.add_version(name, _with(bench, name, found[0]))

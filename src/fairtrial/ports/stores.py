@@ -68,6 +68,14 @@ class DatasetStore(Protocol):
         """Yield cases in dataset order, or those at the given positions in the given order."""
         ...
 
+    def cases_of_id(self, version: DatasetVersion, case_id: str) -> Sequence[Case]:
+        """Return the cases with an id in dataset order: one for each of its conditions.
+
+        Raises:
+            NotFoundError: there is no such version.
+        """
+        ...
+
     def outline(self, version: DatasetVersion) -> Iterator[CaseOutline]:
         """Yield what selection needs of every case, in dataset order, without its content."""
         ...

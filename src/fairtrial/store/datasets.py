@@ -156,6 +156,25 @@ class SqlDatasetStore:
                     raise NotFoundError(f"there is no case {position} in {version.ref}")
                 yield _case(from_json(self._blobs.unpack(*found[position])))
 
+    def cases_of_id(self, version: DatasetVersion, case_id: str) -> Sequence[Case]:
+        """Return the cases with an id, one a condition; see `DatasetStore`.
+
+        Raises:
+            NotFoundError: there is no such version.
+        """
+        statement = (
+            select(case_content.c.inline, case_content.c.blob)
+            .join(version_case, case_content.c.id == version_case.c.content_id)
+            .where(
+                version_case.c.version_id == self._number(version),
+                version_case.c.case_id == case_id,
+            )
+            .order_by(version_case.c.position)
+        )
+        with self._database.read() as connection:
+            found = connection.execute(statement).all()
+        return [_case(from_json(self._blobs.unpack(*packed))) for packed in found]
+
     def outline(self, version: DatasetVersion) -> Iterator[CaseOutline]:
         """Yield what selection needs of every case, in dataset order, without its content.
 
