@@ -460,7 +460,7 @@ class RepoWorkspaceContract:
         asyncio.run(work())
 
     def test_limits_hold_or_say_that_they_do_not(self, opened: Opened, wanted: Wanted) -> None:
-        limits = Limits(memory_bytes=100 * 1024**2, processes=40)
+        limits = Limits(memory_bytes=100 * 1024**2, processes=40, cpus=1.5)
 
         async def work(workspace: RepoWorkspace) -> None:
             held = workspace.isolation

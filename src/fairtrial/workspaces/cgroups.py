@@ -138,6 +138,8 @@ class ControlGroups:
             else:
                 how = f"{limit:,} by a control group, version {tree.version}"
                 held.append(Held(guarantee, holds=True, how=how))
+        if limits.cpus is not None:
+            held.append(Held(Guarantee.CPUS, holds=False, how="only level image limits processors"))
         return Group(tuple(folders)), tuple(held)
 
 
