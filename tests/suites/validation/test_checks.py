@@ -242,8 +242,8 @@ def test_a_repository_that_a_trial_can_read_is_told(
     (tmp_path / "task").mkdir()
     (tmp_path / "task" / "task.toml").write_text("")
     monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}{repo}")
-    more = {"level": Level.BWRAP, "k": 1, "folder": str(tmp_path / "task")}
-    validation = validation_of(tmp_path / "store", task, **more)
+    own = str(tmp_path / "task")
+    validation = validation_of(tmp_path / "store", task, k=1, level=Level.BWRAP, folder=own)
     assert failed(validation) == [Check.HISTORY]
     assert f"the agent can read {repo}/.git (move it out of" in str(validation.reason)
 
