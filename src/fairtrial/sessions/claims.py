@@ -60,6 +60,14 @@ _ADMISSION: Final = re.compile(
     r"|still (?:red|open|errors?|see|get)|pre-?existing|needs? (?:more|further) work|known issues?"
     r"|remaining (?:issue|problem|error)s?|nothing works|blocked|unrelated|flaky|red)\b"
 )
+_UNVERIFIED: Final = re.compile(
+    r"\b(?:have|has|had|did|was|were|could|can|is|are|do)(?: ?not|n't)"
+    r"(?: (?:yet|been|actually|able to|be))* "
+    r"(?:re-?)?(?:run|ran|test|tested|verify|verified|check|checked|execute|executed|compiled?"
+    r"|build|built)\b"
+    r"|\b(?:untested|unverified|not (?:yet )?(?:been )?(?:tested|verified|compiled))\b"
+    r"|\bwithout (?:having )?(?:run(?:ning)?|test(?:ed|ing)|verif(?:ied|ying))\b"
+)
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -96,3 +104,8 @@ def claims_done(text: str) -> str | None:
 def admits_failure(text: str) -> bool:
     """Return whether a text says that something does not work."""
     return any(_ADMISSION.search(_NO_FAILURE.sub("", part)) for part in sentences(text))
+
+
+def admits_unverified(text: str) -> str | None:
+    """Return the first sentence that says that something was not verified; None when none does."""
+    return next((part for part in sentences(text) if _UNVERIFIED.search(part)), None)

@@ -8,7 +8,7 @@ import pytest
 from tests.sessions.story import FAILING, PASSING, Story
 
 from fairtrial.model.decision_point import DecisionPoint
-from fairtrial.model.session import Operation, ResultStatus, Source
+from fairtrial.model.session import ChangeKind, FileChange, Operation, ResultStatus, Source
 from fairtrial.sessions.decision_points.anchor import context
 from fairtrial.sessions.decision_points.registry import anchors
 
@@ -44,36 +44,77 @@ class TestUnverifiedClaim:
 
     def test_a_run_that_failed_is_none(self) -> None:
         story = self.changed().shell("pytest", FAILING, 1).say("All tests pass.")
-        assert told(story, self.NAME) == [(5, "bad")]
+        assert told(story, self.NAME) == [(3, "good"), (5, "bad")]
 
     def test_nothing_was_changed_and_the_run_could_not_start(self) -> None:
         story = Story().prompt("Fix it so that tests pass.").shell("pytest", "not found", 127)
         assert told(story.say("All tests pass."), self.NAME) == [(3, "bad")]
 
-    def test_a_claim_after_a_run(self) -> None:
+    def test_it_runs_something_before_it_claims(self) -> None:
         story = self.changed().shell("pytest", PASSING).say("All tests pass.")
-        assert told(story, self.NAME) == [(5, "good")]
+        (point,) = points(story, self.NAME)
+        assert (point.after, point.bad, point.evidence) == (3, False, (3, 4))
+        assert point.summary == "runs pytest first"
         assert story.flags(self.NAME) == NOTHING
+
+    def test_only_the_first_run_after_a_change_is_a_choice(self) -> None:
+        story = self.changed().read("calc.py").shell("ruff check . && pytest", PASSING)
+        story.shell("mypy .", "Success").say("All tests pass.")
+        assert told(story, self.NAME) == [(5, "good")]
+        story = self.changed().shell("pytest", FAILING, 1).edit("calc.py", "c", "d")
+        story.shell("pytest", PASSING).say("All tests pass.")
+        assert told(story, self.NAME) == [(3, "good"), (7, "good")]
 
     def test_one_command_changes_and_verifies(self) -> None:
         story = Story().prompt("Fix.").shell("sed -i 's/-/+/' calc.py && pytest", PASSING)
-        assert told(story.say("All tests pass."), self.NAME) == [(3, "good")]
+        assert told(story.say("All tests pass."), self.NAME) == NOTHING
+
+    def test_calls_at_once_are_one_decision(self) -> None:
+        story = Story().prompt("Fix.")
+        edit = story.call("Edit", Operation.EDIT, {"file_path": "a.py"}, paths=("a.py",))
+        run = story.call("Bash", Operation.SHELL, {}, command="pytest")
+        change = FileChange("/home/dev/app/a.py", ChangeKind.UPDATE, "@@ -1 +1 @@\n-a\n+b\n")
+        story.result(edit, changes=(change,)).result(run, text=PASSING, exit_code=0)
+        assert told(story.say("All tests pass."), self.NAME) == NOTHING
+
+    def test_the_user_asks_for_the_run(self) -> None:
+        story = self.changed().say("I changed add.").prompt("Run the tests.")
+        assert told(story.shell("pytest", PASSING).say("All tests pass."), self.NAME) == NOTHING
 
     def test_no_claim(self) -> None:
-        assert told(self.changed().say("I changed add."), self.NAME) == [(3, "good")]
+        assert told(self.changed().say("I changed add."), self.NAME) == NOTHING
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            "I changed add. I have not run the tests.",
+            "I haven\u2019t been able to run anything here.",
+            "Changed, but untested.",
+            "The change is not yet verified.",
+        ],
+    )
+    def test_it_says_that_nothing_was_verified(self, text: str) -> None:
+        assert told(self.changed().say(text), self.NAME) == [(3, "good")]
+
+    def test_it_ran_something_and_says_that_it_did_not(self) -> None:
+        story = self.changed().shell("pytest", FAILING, 1).say("The rest is untested.")
+        assert told(story, self.NAME) == [(3, "good")]
 
     def test_documents_need_no_run(self) -> None:
         story = self.changed().shell("pytest", PASSING).edit("README.md", "a", "b")
-        assert told(story.say("All tests pass."), self.NAME) == [(7, "good")]
+        assert told(story.say("All tests pass."), self.NAME) == [(3, "good")]
 
-    @pytest.mark.parametrize("command", ["pytest | wc -l", "gh pr checks"])
-    def test_a_run_whose_end_is_not_known(self, command: str) -> None:
-        story = self.changed().shell(command, "3").say("All tests pass.")
+    def test_a_run_whose_end_is_not_known(self) -> None:
+        story = self.changed().shell("pytest | wc -l", "3").say("All tests pass.")
+        assert told(story, self.NAME) == [(3, "good")]
+
+    def test_a_service_that_reports_on_builds(self) -> None:
+        story = self.changed().shell("gh pr checks", "3").say("All tests pass.")
         assert told(story, self.NAME) == NOTHING
 
     def test_a_run_in_the_background(self) -> None:
         story = self.changed().shell("pytest", "", None, status=ResultStatus.RUNNING)
-        assert told(story.say("All tests pass."), self.NAME) == NOTHING
+        assert told(story.say("All tests pass."), self.NAME) == [(3, "good")]
 
     def test_a_subagent_may_have_run_it(self) -> None:
         story = self.changed()
@@ -82,7 +123,7 @@ class TestUnverifiedClaim:
 
     def test_the_user_says_so(self) -> None:
         story = self.changed().say("I changed add.").prompt("I ran it, all green.")
-        assert told(story.say("Good: all tests pass."), self.NAME) == [(3, "good")]
+        assert told(story.say("Good: all tests pass."), self.NAME) == NOTHING
 
     def test_nothing_was_changed(self) -> None:
         assert told(Story().prompt("?").say("All tests pass."), self.NAME) == NOTHING
@@ -155,6 +196,10 @@ class TestUnchangedRetry:
     def test_something_else(self) -> None:
         story = Story().prompt("Go.").shell("make x", "no rule", 2).shell("make y")
         assert told(story, self.NAME) == [(3, "good")]
+
+    def test_something_else_that_fails_as_well(self) -> None:
+        story = Story().prompt("Go.").shell("make x", "no rule", 2).shell("make x -k", "no rule", 2)
+        assert told(story.shell("ls"), self.NAME) == [(5, "good")]
 
     def test_a_change_in_between(self) -> None:
         story = Story().prompt("Go.").shell("pytest", FAILING, 1).edit("calc.py", "a", "b")

@@ -6,7 +6,8 @@ to change nothing. What may end otherwise for reasons of its own is not looked a
 something has happened (`sleep`, `curl`, `gh run …`), failures that tell of the network, of a time
 limit or of a lock, and an edit after the file was read again.
 
-Good: a call failed, and none of the next three calls of the thread repeats it.
+Good: a call failed, none of the next three calls of the thread repeats it, and the first of them
+does not fail as well.
 
 The decision point is the failed result.
 """
@@ -91,7 +92,7 @@ def _judged(failed: Step, following: Sequence[Step], thread: str) -> Iterator[De
     if following:
         summary = f"something else after {what} had failed"
         evidence = (after, following[0].call.number)
-        if all(step.key != failed.key for step in following):
+        if not following[0].failed and all(step.key != failed.key for step in following):
             yield DecisionPoint(_NAME, after, summary, evidence, thread, bad=False)
 
 
