@@ -25,6 +25,8 @@ from fairtrial.model.errors import TaskError
 from fairtrial.model.eval_task import Command, TaskStatus
 from fairtrial.model.isolation import Level
 from fairtrial.suites.validation.findings import Check, State
+from fairtrial.suites.validation.lint import check_lint
+from fairtrial.suites.validation.trying import Tried
 
 _HIDDEN = {
     "hidden_check.py": b"from calc import add\n"
@@ -269,20 +271,19 @@ def test_one_try_says_nothing_of_determinism(repo: Path, tmp_path: Path) -> None
     assert validation.status is TaskStatus.VALIDATED
 
 
-def test_odd_things_are_told(repo: Path, tmp_path: Path) -> None:
+def test_odd_things_are_told(repo: Path) -> None:
     task = a_good_task(
         repo,
         instruction="Fix add in src/calculator/adding.py, as http://x.org/a/b.py says",
         agent_limit_s=5.0,
-        **verified_by("sleep 0.6; python3 check.py", protected=("check.py",), limit=1.1),
     )
-    validation = validation_of(tmp_path / "store", task, k=1)
-    told = [finding.text for finding in of(validation, Check.LINT).warnings]
-    assert (
-        told[0] == "the instruction names src/calculator/adding.py, which is not in the workspace"
-    )
-    assert told[1] == "the agent has 5 s, in which few agents do anything"
-    assert told[2].startswith("the verifier took ")
+    took = [Tried(1.0, "passed", {"duration_s": seconds}) for seconds in (0.5, 31.0)]
+    told = [finding.text for finding in check_lint(task, repo, took).warnings]
+    assert told == [
+        "the instruction names src/calculator/adding.py, which is not in the workspace",
+        "the agent has 5 s, in which few agents do anything",
+        "the verifier took 31.0 s of its 60 s",
+    ]
 
 
 @pytest.mark.parametrize(
