@@ -165,3 +165,27 @@ def test_files_of_ours_are_kept_by_the_browser(server: Server) -> None:
     assert answer.status == 200
     assert "immutable" in answer.headers["cache-control"]
     assert server.ask("/static/../templating.py").status in (400, 404)
+
+
+def test_a_browser_on_another_machine_signs_in(bench: Bench, experiment: str) -> None:
+    with running(bench, host="0.0.0.0") as server:  # noqa: S104  # what is tested
+        asked = look(server, f"/experiments/{experiment}")
+        assert asked.status == 401
+        assert b'action="/sign-in"' in asked.body
+        assert look(server, "/static/app.css").status == 200
+        assert post(server, "/sign-in", "key=wrong").status == 401
+        key = server.key("phone")
+        done = post(server, "/sign-in", f"key={key}&to=/experiments/{experiment}")
+        assert (done.status, done.headers["location"]) == (303, f"/experiments/{experiment}")
+        cookie = done.headers["set-cookie"]
+        assert "HttpOnly" in cookie
+        assert "SameSite=strict" in cookie
+        sent = cookie.split(";")[0]
+        assert look(server, f"/experiments/{experiment}", cookie=sent).status == 200
+        # It may only read.
+        form = {**PAGE, "content-type": "application/x-www-form-urlencoded", "cookie": sent}
+        path = f"/experiments/{experiment}/rows/review"
+        answer = server.ask(path, "POST", b"row=x", {**form, "origin": server.url})
+        assert answer.status == 403
+        elsewhere = post(server, "/sign-in", f"key={key}&to=//evil.example")
+        assert elsewhere.headers["location"] == "/experiments"

@@ -77,7 +77,7 @@ def create_app(bench: Bench, around: Surroundings) -> FastAPI:
     app.include_router(event_routes(bench))
     if around.receiver is not None:
         app.include_router(otlp_routes(around.receiver))
-    install_pages(app, bench)
+    install_pages(app, bench, around.gate.scope_of)
     problems.install(app, bench)
     app.add_middleware(Guard, gate=around.gate, tally=around.tally, refused=around.refused)
     _describe(app)

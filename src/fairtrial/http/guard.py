@@ -20,8 +20,13 @@ from fairtrial.recording.routing import host_is_ours
 _READS: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 _FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data", "text/plain")
 """What a form of another site can send without being asked whether it may."""
-_OPEN: Final = frozenset({"/v2/health"})
+SIGN_IN: Final = "/sign-in"
+COOKIE: Final = "fairtrial_key"
+"""Holds the key of a browser, which has no other way to send it with a page."""
+_OPEN: Final = frozenset({"/v2/health", SIGN_IN})
 """What needs no key: it tells nothing."""
+_FILES: Final = "/static/"
+"""Nor do the files that all pages are made with."""
 _MEGABYTE: Final = 1024 * 1024
 _LARGEST: Final = 1 * _MEGABYTE
 _LARGEST_OF: Final = {"/v1/traces": 16 * _MEGABYTE, "/v1/logs": 16 * _MEGABYTE}
@@ -150,9 +155,12 @@ class Guard:
     async def _key_objection(
         self, scope: Scope, headers: Headers
     ) -> tuple[HTTPStatus, FairtrialError] | None:
-        given = headers.get("authorization")
-        if given is None and (not self._gate.exposed or scope["path"] in _OPEN):
+        given = headers.get("authorization") or _signed_in(headers)
+        is_open = scope["path"] in _OPEN or scope["path"].startswith(_FILES)
+        if given is None and (not self._gate.exposed or is_open):
             return None
+        if scope["path"] == SIGN_IN:
+            return None  # whoever comes here has no key yet, or one that is good no more
         if given is None:
             return HTTPStatus.UNAUTHORIZED, RefusedError(
                 "a key is needed from other machines",
@@ -176,6 +184,15 @@ class Guard:
                 fix="make one that may write: fairtrial key create NAME --scope write",
             )
         return None
+
+
+def _signed_in(headers: Headers) -> str | None:
+    """Return the key of a browser's cookie as a header would give it."""
+    for part in headers.get("cookie", "").split(";"):
+        name, _, value = part.strip().partition("=")
+        if name == COOKIE and value:
+            return f"Bearer {value}"
+    return None
 
 
 def _foreign(headers: Headers, host: str, scheme: str) -> FairtrialError | None:

@@ -15,7 +15,9 @@ from fairtrial.http.web.pages.experiment import experiment_routes
 from fairtrial.http.web.pages.experiments import experiments_routes
 from fairtrial.http.web.pages.reviews import review_routes
 from fairtrial.http.web.pages.row_actions import row_action_routes
+from fairtrial.http.web.pages.sign_in import sign_in_routes
 from fairtrial.http.web.templating import STATIC
+from fairtrial.model.api_key import KeyScope
 
 
 class _Files(StaticFiles):
@@ -30,8 +32,14 @@ class _Files(StaticFiles):
         return response
 
 
-def install_pages(app: FastAPI, bench: Bench) -> None:
-    """Add the pages to an application."""
+def install_pages(app: FastAPI, bench: Bench, scope_of: Callable[[str], KeyScope | None]) -> None:
+    """Add the pages to an application.
+
+    Args:
+        app: The application.
+        bench: Whose store they show.
+        scope_of: What the key with this text may do; None when there is no such key.
+    """
     router = APIRouter(include_in_schema=False, dependencies=[Depends(_checking(bench))])
 
     @router.get("/")
@@ -44,6 +52,7 @@ def install_pages(app: FastAPI, bench: Bench) -> None:
     router.include_router(review_routes(bench))
     router.include_router(completion_routes(bench))
     app.include_router(router)
+    app.include_router(sign_in_routes(scope_of))
     app.mount("/static", _Files(directory=STATIC), name="static")
 
 
