@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.http.conftest import Answer, Server, running
+from ulid import ULID
 
 from fairtrial.app.bench import Bench
 from fairtrial.cli.main import main
+from fairtrial.model.experiment import Status
 
 PAGE = {"accept": "text/html"}
 
@@ -189,3 +192,27 @@ def test_a_browser_on_another_machine_signs_in(bench: Bench, experiment: str) ->
         assert answer.status == 403
         elsewhere = post(server, "/sign-in", f"key={key}&to=//evil.example")
         assert elsewhere.headers["location"] == "/experiments"
+
+
+def test_an_experiment_that_runs_is_still_testing(bench: Bench, experiment: str) -> None:
+    done = bench.store.experiments.find(experiment).experiment
+    gate = [{"pass_rate": {"at_least": 0.5}}]
+    running_one = replace(
+        done,
+        id=f"exp_{ULID()}",
+        name="under way",
+        spec={**done.spec, "gate": gate},
+        created_at=bench.clock.now(),
+    )
+    bench.store.experiments.open_experiment(running_one, [0, 1])
+    with running(bench) as server:
+        text = look(server, "/experiments/under+way".replace("+", "%20")).body.decode()
+        assert "Still testing" in text
+        assert "No row is in yet" in text
+        assert "Testing" in look(server, "/experiments").body.decode()
+        bench.store.experiments.close_experiment(
+            running_one.id, Status.INTERRUPTED, "by <b>you</b>", bench.clock.now()
+        )
+        text = look(server, f"/experiments/{running_one.id}").body.decode()
+        assert "Not finished:" in text
+        assert "&lt;b&gt;you" in text
