@@ -82,6 +82,20 @@ class RefusedError(FairtrialError):
     exit_code = ExitCode.REFUSED
 
 
+class ConflictError(RefusedError):
+    """What is asked for does not go with what is on record.
+
+    Attributes:
+        kind: A name of the conflict, for programs.
+    """
+
+    def __init__(
+        self, kind: str, what: str, *, where: str | None = None, fix: str | None = None
+    ) -> None:
+        super().__init__(what, where=where, fix=fix)
+        self.kind = kind
+
+
 class StoreError(FairtrialError):
     """The store cannot be read or written."""
 

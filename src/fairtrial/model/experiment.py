@@ -44,7 +44,7 @@ class Provenance:
         git_dirty: Whether tracked files differed from the commit.
         environment: `dev`, `staging`, `prod` or `ci`.
         pull_request: Number of the pull or merge request that it ran for, as its CI tells.
-        source: What made it, where its spec does not tell: `sdk`, `pytest`.
+        source: What made it, where its spec does not tell: `sdk`, `pytest`, `api`.
     """
 
     fairtrial: str
@@ -150,6 +150,14 @@ class Experiment:
         tasks = self.spec.get("arms")
         return isinstance(tasks, Mapping) and any(
             isinstance(task, Mapping) and task.get("kind") == "agent" for task in tasks.values()
+        )
+
+    @property
+    def is_reported(self) -> bool:
+        """Whether another program ran it and reported what came of it."""
+        tasks = self.spec.get("arms")
+        return isinstance(tasks, Mapping) and any(
+            isinstance(task, Mapping) and task.get("kind") == "reported" for task in tasks.values()
         )
 
     @property

@@ -24,10 +24,13 @@ from fairtrial.store.tables import case_content, dataset, dataset_version, versi
 _CASES_A_PAGE = 128
 _OUTLINES_A_PAGE = 2_000
 _SHORTEST_DIGEST = 6
+_LONGEST_NUMBER = 18
 
 _VERSION = select(dataset.c.name, dataset_version).join(
     dataset, dataset.c.id == dataset_version.c.dataset_id
 )
+# A draft is numbered below 0 and known only to the experiment whose cases it gathers.
+_NO_DRAFT = dataset_version.c.number > 0
 # Made once: a statement made anew for each page took a fifth of what a short trial takes.
 _CONTENT = (
     select(version_case.c.position, case_content.c.inline, case_content.c.blob)
@@ -104,6 +107,10 @@ class SqlDatasetStore:
             if newest is not None:
                 return newest
             name, at, pin = ref.rpartition("@")
+            if pin.startswith("-"):
+                draft = _draft(connection, name, pin)
+                if draft is not None:
+                    return draft
             newest = _newest(connection, name) if at else None
             if newest is not None:
                 return _pinned(connection, newest, pin)
@@ -115,6 +122,7 @@ class SqlDatasetStore:
         if name is None:
             last = (
                 select(dataset_version.c.dataset_id, func.max(dataset_version.c.number).label("n"))
+                .where(_NO_DRAFT)
                 .group_by(dataset_version.c.dataset_id)
                 .subquery()
             )
@@ -124,7 +132,7 @@ class SqlDatasetStore:
                 & (last.c.n == dataset_version.c.number),
             ).order_by(dataset.c.name)
         else:
-            statement = _VERSION.where(dataset.c.name == name).order_by(
+            statement = _VERSION.where(dataset.c.name == name, _NO_DRAFT).order_by(
                 dataset_version.c.number.desc()
             )
         with self._database.read() as connection:
@@ -222,15 +230,26 @@ class SqlDatasetStore:
 
 def _newest(connection: Connection, name: str) -> DatasetVersion | None:
     statement = (
-        _VERSION.where(dataset.c.name == name).order_by(dataset_version.c.number.desc()).limit(1)
+        _VERSION.where(dataset.c.name == name, _NO_DRAFT)
+        .order_by(dataset_version.c.number.desc())
+        .limit(1)
     )
     found = connection.execute(statement).one_or_none()
     return None if found is None else _version(found)
 
 
+def _draft(connection: Connection, name: str, pin: str) -> DatasetVersion | None:
+    """Return the draft with a number below 0."""
+    if not (pin[1:].isascii() and pin[1:].isdecimal() and len(pin) <= _LONGEST_NUMBER):
+        return None
+    numbered = _VERSION.where(dataset.c.name == name, dataset_version.c.number == int(pin))
+    found = connection.execute(numbered).one_or_none()
+    return None if found is None else _version(found)
+
+
 def _pinned(connection: Connection, newest: DatasetVersion, pin: str) -> DatasetVersion:
     """Return the version with a number, or the newest whose digest begins with these digits."""
-    of_dataset = _VERSION.where(dataset.c.name == newest.dataset)
+    of_dataset = _VERSION.where(dataset.c.name == newest.dataset, _NO_DRAFT)
     if pin.isdecimal() and int(pin) <= newest.number:
         numbered = of_dataset.where(dataset_version.c.number == int(pin))
         found = connection.execute(numbered).one_or_none()

@@ -38,6 +38,7 @@ from fairtrial.store.versioning import check_version, create, ensure_current
 if TYPE_CHECKING:
     from fairtrial.ports.keys import KeyStore
     from fairtrial.ports.pruning import Pruner
+    from fairtrial.ports.reporting import ReportStore
     from fairtrial.ports.reviews import ReviewStore
     from fairtrial.ports.sessions import SessionStore
     from fairtrial.ports.snapshots import SnapshotStore
@@ -118,6 +119,13 @@ class Store:
         from fairtrial.store.reviews import SqlReviewStore  # noqa: PLC0415  # pages only
 
         return SqlReviewStore(self._database)
+
+    @cached_property
+    def reports(self) -> ReportStore:
+        """Experiments whose trials other programs report."""
+        from fairtrial.store.reporting import SqlReportStore  # noqa: PLC0415  # as above
+
+        return SqlReportStore(self._database, Blobs(self.home / BLOB_FOLDER))
 
     @cached_property
     def keys(self) -> KeyStore:

@@ -19,7 +19,8 @@ from fairtrial.store.statements import Statements
 from fairtrial.store.superseding import Superseder
 from fairtrial.store.tables import TRIALS_A_ROW
 
-_Body = tuple[bytes | None, str | None]
+Body = tuple[bytes | None, str | None]
+"""What is kept in the table, or the name of the file that has it."""
 _RowKey = tuple[str, str, str]
 
 
@@ -39,21 +40,39 @@ class Recorder:
             StoreError: nothing was written.
         """
         # Encoding and writing blobs take time, so they come before the write lock.
-        ready = [(trial, self._pack(trial)) for trial in trials]
+        ready = [(trial, self.pack(trial)) for trial in trials]
         with self._database.write_fast() as cursor:
             found = self._statements.experiment_id.first(cursor, (experiment,))
             if found is None:
                 raise NotFoundError(f"there is no experiment {experiment}")
-            # A file that was there when it was packed may have been removed before the lock.
-            ready = [
-                (trial, body if body[1] is None or self._blobs.has(body[1]) else self._pack(trial))
-                for trial, body in ready
-            ]
-            for distinct in _distinct(ready):
-                _Batch(self._statements, cursor, found[0], now).write(distinct)
+            self.write(cursor, found[0], ready, now)
 
-    def _pack(self, trial: Trial) -> _Body:
+    def pack(self, trial: Trial) -> Body:
+        """Return the body of a trial as it is stored; a long one is written to its file."""
         return self._blobs.pack(_body(trial))
+
+    def write(
+        self,
+        cursor: DBAPICursor,
+        experiment: int,
+        ready: Sequence[tuple[Trial, Body]],
+        now: datetime,
+    ) -> None:
+        """Write packed trials within a transaction that holds the write lock.
+
+        Args:
+            cursor: Of that transaction.
+            experiment: The number of the experiment in the database.
+            ready: Trials with their bodies.
+            now: The time.
+        """
+        # A file that was there when it was packed may have been removed before the lock.
+        there = [
+            (trial, body if body[1] is None or self._blobs.has(body[1]) else self.pack(trial))
+            for trial, body in ready
+        ]
+        for distinct in _distinct(there):
+            _Batch(self._statements, cursor, experiment, now).write(distinct)
 
 
 def _body(trial: Trial) -> bytes:
@@ -81,12 +100,12 @@ def _body(trial: Trial) -> bytes:
     return to_json(body)
 
 
-def _distinct(ready: list[tuple[Trial, _Body]]) -> Iterator[list[tuple[Trial, _Body]]]:
+def _distinct(ready: list[tuple[Trial, Body]]) -> Iterator[list[tuple[Trial, Body]]]:
     """Split a batch so that no part holds a key twice; a later part supersedes an earlier one."""
     if len({trial.key for trial, _ in ready}) == len(ready):
         yield ready
         return
-    part: dict[tuple[Any, ...], tuple[Trial, _Body]] = {}
+    part: dict[tuple[Any, ...], tuple[Trial, Body]] = {}
     for item in ready:
         if item[0].key in part:
             yield list(part.values())
@@ -121,8 +140,8 @@ class _Batch:
         self._scores: list[tuple[Any, ...]] = []
         self._bodies: list[tuple[Any, ...]] = []
 
-    def write(self, ready: Sequence[tuple[Trial, _Body]]) -> None:
-        rows: dict[_RowKey, list[tuple[Trial, _Body]]] = {}
+    def write(self, ready: Sequence[tuple[Trial, Body]]) -> None:
+        rows: dict[_RowKey, list[tuple[Trial, Body]]] = {}
         for item in ready:
             rows.setdefault(item[0].key[:3], []).append(item)
         changed = [self._add_row(key, items) for key, items in rows.items()]
@@ -136,7 +155,7 @@ class _Batch:
             self._sum.change_row(row.arm, row.before, after)
         self._add_totals()
 
-    def _add_row(self, key: _RowKey, items: Sequence[tuple[Trial, _Body]]) -> _Written:
+    def _add_row(self, key: _RowKey, items: Sequence[tuple[Trial, Body]]) -> _Written:
         added = RowSum()
         for trial, _ in items:
             added.add(
@@ -167,7 +186,7 @@ class _Batch:
             after=(passed, failed),
         )
 
-    def _add_trial(self, row: int, trial_id: int, trial: Trial, body: _Body) -> None:
+    def _add_trial(self, row: int, trial_id: int, trial: Trial, body: Body) -> None:
         if not 0 < trial.key.trial < TRIALS_A_ROW:
             raise ValueError(f"trial number {trial.key.trial} is not in 1 to {TRIALS_A_ROW - 1}")
         if trial.cause is not None:

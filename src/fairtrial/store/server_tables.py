@@ -20,6 +20,8 @@ api_key = Table(
     Column("digest", LargeBinary, nullable=False),
     Column("created_at", BigInteger, nullable=False),
     Column("revoked_at", BigInteger),
+    # The id of the one project that it is for; null is all of them.
+    Column("project", SORTED_TEXT),
     UniqueConstraint("ref", name="api_key_ref"),
     UniqueConstraint("digest", name="api_key_digest"),
 )

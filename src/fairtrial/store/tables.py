@@ -26,7 +26,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = "0008"
+SCHEMA_VERSION = "0009"
 """The newest migration; versions sort as text."""
 
 TRIALS_A_ROW = 1 << 20

@@ -15,7 +15,7 @@ from sqlalchemy import Connection, inspect, select
 from fairtrial.model.errors import StoreError
 from fairtrial.store.database import Database
 from fairtrial.store.failures import damaged, not_a_store
-from fairtrial.store.review_tables import metadata  # with those tables, and all others
+from fairtrial.store.report_tables import metadata  # with those tables, and all others
 from fairtrial.store.tables import SCHEMA_VERSION, schema_version
 
 MIGRATIONS = Path(__file__).parent / "migrations"

@@ -241,6 +241,8 @@ def _next_steps(
     elif state.experiment.spec.get("sweep"):
         race = state.experiment.spec["sweep"]["race"]
         steps.append((f"fairtrial exp sweep --resume {race}", "go on with its sweep, or read it"))
+    elif state.experiment.is_reported:
+        pass  # whoever ran it goes on with it
     elif state.status is not Status.FINISHED:
         again = f"fairtrial {verb_of(state.experiment)} --resume {name}"
         steps.append((again + _more_money(store, state), "run what is left"))
