@@ -118,7 +118,10 @@ def _to_resume(bench: Bench, ref: str, plan: Plan | None) -> ExperimentState:
     unfinished = [
         state
         for state in bench.store.experiments.unfinished(plan.identity if plan else None)
-        if state.experiment.regrade_of is None and not state.experiment.measured
+        if state.experiment.regrade_of is None
+        and not state.experiment.measured
+        and not state.experiment.is_reported
+        and state.experiment.provenance.source != "pytest"
     ]
     if not unfinished:
         what = "with this dataset, task and graders " if plan else ""
@@ -134,6 +137,16 @@ def _resumable(state: ExperimentState) -> ExperimentState:
         raise UsageError(
             f"{state.experiment.id} has no task to run: it grades stored outputs again",
             fix=f"start it anew: {regrade_command(state.experiment)}",
+        )
+    if state.experiment.provenance.source == "pytest":
+        raise UsageError(
+            f"{state.experiment.id} was run by pytest, with its fixtures",
+            fix="run pytest again",
+        )
+    if state.experiment.is_reported:
+        raise UsageError(
+            f"{state.experiment.id} was run by another program, which reported it",
+            fix="run that program again",
         )
     if state.experiment.measured:
         raise UsageError(

@@ -76,7 +76,7 @@ class PythonTask:
         except RaisedError as raised:
             problem = infra_error_of(raised.error, str(raised)) or TaskError(str(raised))
             raise problem from raised.error
-        return _result(value)
+        return result_of(value)
 
     async def close(self) -> None:
         """Let the threads end."""
@@ -116,7 +116,12 @@ def _shown(call: TaskCall, case_input: Json) -> TaskCall:
     return replace(call, case=case)
 
 
-def _result(value: Any) -> TaskResult:
+def result_of(value: Any) -> TaskResult:
+    """Return what a function returned as a result.
+
+    Raises:
+        TaskError: it is not JSON.
+    """
     try:
         if isinstance(value, TaskResult):
             return _checked(value)
