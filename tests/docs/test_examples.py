@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from importlib.metadata import entry_points
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ import yaml
 from tests.docs.conftest import ROOT, Terminal, blocks
 
 EXAMPLES = ROOT / "examples"
+PLUGGED = bool(entry_points(group="pytest11", name="fairtrial"))
 
 
 @pytest.fixture
@@ -63,6 +65,20 @@ def test_a_function(run: Terminal) -> None:
     assert (report["passed"], [g["grader"] for g in report["graders"]]) == (3, ["exact", "safe"])
 
 
+@pytest.mark.parametrize("run", ["sdk"], indirect=True)
+def test_a_script(run: Terminal) -> None:
+    type_readme(run, "sdk")
+    assert result(run, "colours")["passed"] == 6
+
+
+@pytest.mark.parametrize("run", ["pytest"], indirect=True)
+@pytest.mark.skipif(not PLUGGED, reason="needs fairtrial installed anew: pip install -e .")
+def test_a_marked_test(run: Terminal) -> None:
+    type_readme(run, "pytest")
+    report = result(run, "test_colours")
+    assert (report["passed"], report["failed"]) == (4, 2)
+
+
 @pytest.mark.parametrize("run", ["ci"], indirect=True)
 def test_the_workflow(run: Terminal) -> None:
     workflow = yaml.safe_load((EXAMPLES / "ci" / "workflow.yaml").read_text(encoding="utf-8"))
@@ -84,5 +100,13 @@ def test_every_example_is_listed_and_tested() -> None:
     folders = {path.name for path in EXAMPLES.iterdir() if path.is_dir()} - {"__pycache__"}
     listed = (EXAMPLES / "README.md").read_text(encoding="utf-8")
     # Those with a model are run by tests/model.
-    assert folders == {"command_task", "http_task", "python_task", "ci", "local_model"}
+    assert folders == {
+        "command_task",
+        "http_task",
+        "python_task",
+        "sdk",
+        "pytest",
+        "ci",
+        "local_model",
+    }
     assert all(f"({name}/README.md)" in listed for name in folders)
