@@ -5,15 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from fairtrial.app import experiment_gates
+from fairtrial.app import against_baseline, experiment_gates
+from fairtrial.app.against_baseline import FlipCounter
 from fairtrial.app.bench import Bench, bench_here
 from fairtrial.app.experiment_page import PAGE, PageRequest, experiment_page, key_text
 from fairtrial.app.fix_notes import fix_notes
 from fairtrial.cli.main import main
+from fairtrial.model.comparison import FlipCounts
 from fairtrial.model.errors import NotFoundError, UsageError
 
 N = PAGE + 10
@@ -117,3 +120,28 @@ def test_fix_notes_hold_the_evidence_in_fences(bench: Bench) -> None:
 
 def test_a_key_is_told_in_an_address() -> None:
     assert key_text(("a b", "clean", "main")) == '["a b","clean","main"]'
+
+
+def test_what_a_large_experiment_fixed_is_counted_once_until_a_trial_changes(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(against_baseline, "_SMALL", 0)
+    store = bench.store.experiments
+    state = store.find("second")
+    assert FlipCounter(bench, in_a_list=True).of(state).flips is not None
+    counted = FlipCounter(bench, keep=True).of(state)
+
+    def never(*_: object) -> None:
+        pytest.fail("it was counted again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "flip_counts", never)
+        assert FlipCounter(bench, keep=True).of(state) == counted
+        assert FlipCounter(bench, in_a_list=True).of(state) == counted
+    # A trial that is recorded again makes what was kept count no more.
+    trial = next(store.trials(state.experiment.id))
+    store.record(state.experiment.id, [replace(trial, duration_s=9.0)], bench.clock.now())
+    changed = store.find("second")
+    with monkeypatch.context() as patched:
+        patched.setattr(store, "flip_counts", lambda *_: FlipCounts(1, 2, 3))
+        assert FlipCounter(bench, keep=True).of(changed).flips == FlipCounts(1, 2, 3)

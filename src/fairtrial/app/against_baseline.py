@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from itertools import dropwhile, islice, tee
 from typing import TYPE_CHECKING
@@ -13,14 +13,18 @@ from fairtrial.analysis.comparing.comparability import Input, why_no_flips
 from fairtrial.app.baselines import earlier, own_baseline, project_baseline
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm
+from fairtrial.app.kept_facts import ground_of, kept, looked_up
 from fairtrial.model.baseline import AgainstBaseline
-from fairtrial.model.experiment import ExperimentState
+from fairtrial.model.comparison import FlipCounts
+from fairtrial.model.experiment import ExperimentState, Status
 
 if TYPE_CHECKING:
     from fairtrial.app.reports.experiment import ExperimentReport
 
 _LOOKED_AT = 100
 """Older experiments of its dataset among which a list looks for an experiment's baseline."""
+_SMALL = 5_000
+"""Rows that are counted whenever they are asked for."""
 _ROWS = 20_000
 """Rows that a list counts, all its experiments together: a list is there at once."""
 
@@ -37,8 +41,16 @@ class FlipCounter:
     one it was given, else the project's, else the newest earlier finished one of the same kind.
     """
 
-    def __init__(self, bench: Bench, *, in_a_list: bool = False) -> None:
+    def __init__(self, bench: Bench, *, in_a_list: bool = False, keep: bool = False) -> None:
+        """Begin.
+
+        Args:
+            bench: The workbench.
+            in_a_list: Give up where there is too much to count.
+            keep: Keep what took a look at many rows.
+        """
         self._bench = bench
+        self._keep = keep
         self._rows = _ROWS if in_a_list else None
         self._looked_at = _LOOKED_AT if in_a_list else None
         self._earlier: dict[str, Iterator[ExperimentState]] = {}
@@ -90,7 +102,9 @@ class FlipCounter:
 
     def _counted(self, a: ChosenArm, b: ChosenArm, labels: tuple[str, str]) -> AgainstBaseline:
         reason = why_no_flips(Input(*a, labels[0]), Input(*b, labels[1]))
-        flips = None
+        flips = self._kept(a, b) if reason is None and b.state.totals.rows > _SMALL else None
+        if flips is not None:
+            return AgainstBaseline(a.experiment.id, a.experiment.name, a.arm, flips, None)
         if reason is None and self._rows is not None:
             self._rows -= b.state.totals.rows
             if self._rows < 0:
@@ -100,3 +114,15 @@ class FlipCounter:
             if not flips.compared:
                 flips, reason = None, "no case has a verdict in both"
         return AgainstBaseline(a.experiment.id, a.experiment.name, a.arm, flips, reason)
+
+    def _kept(self, a: ChosenArm, b: ChosenArm) -> FlipCounts | None:
+        """Return the counts of large arms when they were kept, or are to be."""
+        key = f"flips:{':'.join(a.key)}:{':'.join(b.key)}"
+        ground = ground_of(a.state, b.state)
+        ended = all(arm.state.status is not Status.RUNNING for arm in (a, b))
+        if self._keep and ended:
+            count = self._bench.store.experiments.flip_counts
+            found = kept(self._bench, key, ground, lambda: asdict(count(a.key, b.key)))
+        else:
+            found = looked_up(self._bench, key, ground)
+        return FlipCounts(**found) if found and found["compared"] else None

@@ -28,13 +28,14 @@ def exp_list(bench: Bench, request: Request) -> ExperimentsReport:
     states = store.newest(request.limit + 1, before, where=where, order=request.sort)
     listed = states[: request.limit]
     gates = GateChips(bench)
+    against = _against(bench, listed)
     return ExperimentsReport(
         listed,
-        _against(bench, listed),
+        against,
         more=len(states) > request.limit,
         where=request.where,
         graders=[store.grader_totals(state.experiment.id) for state in listed],
-        gates=[gates.of(state) for state in listed],
+        gates=[gates.of(*both) for both in zip(listed, (one.id for one in against), strict=True)],
         sort=request.sort,
     )
 

@@ -9,13 +9,14 @@ from dataclasses import asdict
 from typing import Final
 
 from fairtrial.app.bench import Bench
-from fairtrial.app.gate_chips import TESTING, UNKNOWN, GateChips
+from fairtrial.app.gate_chips import TESTING, UNKNOWN, GateChips, gate_ground, gate_key
 from fairtrial.app.gate_rules import Rules
+from fairtrial.app.kept_facts import kept
 from fairtrial.app.release_gate import judge
 from fairtrial.app.reports.gate import GateReport, GateView, RuleView
 from fairtrial.model.errors import FairtrialError
 from fairtrial.model.experiment import ExperimentState, Status
-from fairtrial.model.json import Json, content_hash
+from fairtrial.model.json import Json
 
 _SMALL: Final = 5_000
 """Rows of an experiment that is judged whenever it is looked at."""
@@ -58,17 +59,14 @@ def _view(
         return GateView(TESTING, (), rules[1], ())
     if small or given:
         return _judged(judge(bench, state, rules, given=chosen), running=running)
-    key = f"gate-of:{state.experiment.id}"
-    written = [dict(rule) for _, rule in rules[0]]
-    ground = content_hash(
-        {"rules": written, "baseline": baseline, "totals": repr(state.totals), "v": 1}
+    ground = gate_ground(state, rules[0], baseline)
+    found = kept(
+        bench,
+        gate_key(state),
+        ground,
+        lambda: asdict(_judged(judge(bench, state, rules), running=False)),
     )
-    kept = bench.store.settings.get(key)
-    if isinstance(kept, dict) and kept.get("ground") == ground:
-        return _kept(kept["view"])
-    view = _judged(judge(bench, state, rules), running=False)
-    bench.store.settings.set(key, {"ground": ground, "view": asdict(view)}, bench.clock.now())
-    return view
+    return _kept(found)
 
 
 def _judged(report: GateReport, *, running: bool) -> GateView:

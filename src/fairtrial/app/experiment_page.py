@@ -128,7 +128,7 @@ def _compared(
     bench: Bench, state: ExperimentState, given: str | None
 ) -> tuple[Baseline, AgainstBaseline, FairtrialError | None]:
     """Return the baseline, what was fixed and broken, and why the given one is not used."""
-    counter = FlipCounter(bench)
+    counter = FlipCounter(bench, keep=True)
     if given is None:
         return baseline_of(bench, state), counter.of(state), None
     try:

@@ -7,6 +7,7 @@ from typing import Final
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.gate_rules import Rules, gate_rules
+from fairtrial.app.kept_facts import ground_of, looked_up
 from fairtrial.app.release_gate import grader_names, judge, project_rules
 from fairtrial.app.reports.gate import GateChip
 from fairtrial.model.errors import FairtrialError
@@ -19,6 +20,16 @@ _ROWS: Final = 20_000
 """Rows that the gates of a list look at, all together: a list is there at once."""
 
 
+def gate_key(state: ExperimentState) -> str:
+    """Return under what the view of a large experiment's gate is kept."""
+    return f"gate-of:{state.experiment.id}"
+
+
+def gate_ground(state: ExperimentState, rules: Rules, baseline: str | None) -> str:
+    """Return what such a view rests on."""
+    return ground_of(state, rules=[dict(rule) for _, rule in rules], baseline=baseline)
+
+
 class GateChips:
     """Holds experiments against their own rules, or else the project's."""
 
@@ -26,8 +37,13 @@ class GateChips:
         self._bench = bench
         self._rows = _ROWS
 
-    def of(self, state: ExperimentState) -> GateChip:
-        """Return where an experiment stands."""
+    def of(self, state: ExperimentState, baseline: str | None) -> GateChip:
+        """Return where an experiment stands.
+
+        Args:
+            state: The experiment.
+            baseline: The id of what it is compared with; None when there is nothing.
+        """
         try:
             rules = self.rules(state.experiment)
         except FairtrialError as error:
@@ -36,6 +52,15 @@ class GateChips:
             return GateChip(NONE)
         if state.status is Status.RUNNING and not state.died:
             return GateChip(TESTING, "the release gate is decided at the end")
+        return self._judged(state, rules, baseline)
+
+    def _judged(
+        self, state: ExperimentState, rules: tuple[Rules, str], baseline: str | None
+    ) -> GateChip:
+        """Return what rules say, as it was kept where there is much to look at."""
+        found = looked_up(self._bench, gate_key(state), gate_ground(state, rules[0], baseline))
+        if found is not None:
+            return GateChip(found["standing"], next(iter(found["reasons"]), None))
         self._rows -= state.totals.rows
         if self._rows < 0:
             return GateChip(UNKNOWN, "too many rows to judge in a list; its own page does")
@@ -43,7 +68,7 @@ class GateChips:
             decision = judge(self._bench, state, rules).decision
         except FairtrialError as error:
             return GateChip(UNKNOWN, error.what)
-        return GateChip(decision.outcome.value, decision.reasons[0] if decision.reasons else None)
+        return GateChip(decision.outcome.value, next(iter(decision.reasons), None))
 
     def rules(self, experiment: Experiment) -> tuple[Rules, str] | None:
         """Return the rules that hold for an experiment and whose they are; None without any.
