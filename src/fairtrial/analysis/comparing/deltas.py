@@ -71,8 +71,7 @@ def grader_slices(pairs: Pairs, names: Sequence[str], clusters: Clusters) -> tup
 
 def _scored(pairs: Pairs, name: str, clusters: Clusters) -> PairedCases:
     first, second = pairs.rows.a.graders[name], pairs.rows.b.graders[name]
-    a = _spread(first, pairs.rows.a.n)[pairs.a.places]
-    b = _spread(second, pairs.rows.b.n)[pairs.b.places]
+    a, b = scores_of(pairs, name)
     where = np.flatnonzero(~pairs.blocked & ~np.isnan(a) & ~np.isnan(b))
     # Drawn signs meet the same differences in whatever order the rows were stored.
     where = where[np.argsort(np.abs(b[where] - a[where]), kind="stable")]
@@ -88,6 +87,13 @@ def _scored(pairs: Pairs, name: str, clusters: Clusters) -> PairedCases:
         score_range=1.0 if bounded else None,
         clusters=None if clusters is None else clusters[where],
     )
+
+
+def scores_of(pairs: Pairs, name: str) -> tuple[FloatArray, FloatArray]:
+    """Return a grader's mean score of each shared row in both arms; NaN where there is none."""
+    a = _spread(pairs.rows.a.graders[name], pairs.rows.a.n)[pairs.a.places]
+    b = _spread(pairs.rows.b.graders[name], pairs.rows.b.n)[pairs.b.places]
+    return a, b
 
 
 def _spread(grader: GraderColumns, size: int) -> FloatArray:

@@ -10,6 +10,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from fairtrial.app.bench import Bench
+from fairtrial.http.web.pages.compare import compare_routes
 from fairtrial.http.web.pages.completions import completion_routes
 from fairtrial.http.web.pages.experiment import experiment_routes
 from fairtrial.http.web.pages.experiments import experiments_routes
@@ -48,6 +49,7 @@ def install_pages(app: FastAPI, bench: Bench, scope_of: Callable[[str], KeyScope
 
     router.include_router(experiments_routes(bench))
     router.include_router(experiment_routes(bench))
+    router.include_router(compare_routes(bench))
     router.include_router(row_action_routes(bench))
     router.include_router(review_routes(bench))
     router.include_router(completion_routes(bench))

@@ -138,7 +138,7 @@ def panel_of(view: RowView, case: Case | None, trials: Sequence[Trial], *, remov
         case=case,
         input=None if case is None else preview(case.input),
         expected=None if case is None or case.expected is None else preview(case.expected),
-        trials=[_trial(trial) for trial in trials],
+        trials=[trial_view(trial) for trial in trials],
         removed=removed,
     )
 
@@ -151,13 +151,25 @@ def change_chip(view: RowView) -> Chip | None:
 def verdict_chip(view: RowView) -> Chip:
     """Return how the trials of a row ended, together."""
     row = view.glance.row
-    total = row.decided + row.undecided
-    several = f" {row.passed}/{row.decided}" if total > 1 and row.decided else ""
-    if not row.decided:
+    return _ended(row.passed, row.failed, row.undecided)
+
+
+def trials_chip(trials: Sequence[Trial]) -> Chip | None:
+    """Return how trials of one row ended, together; None without any."""
+    ends = [trial.verdict for trial in trials]
+    kinds = (Verdict.PASSED, Verdict.FAILED, Verdict.UNDECIDED)
+    passed, failed, undecided = (ends.count(kind) for kind in kinds)
+    return _ended(passed, failed, undecided) if ends else None
+
+
+def _ended(passed: int, failed: int, undecided: int) -> Chip:
+    decided = passed + failed
+    several = f" {passed}/{decided}" if decided + undecided > 1 and decided else ""
+    if not decided:
         return Chip("Undecided", "warn")
-    if row.failed == 0:
+    if failed == 0:
         return Chip(f"Passed{several}", "good")
-    return Chip(f"Flaky{several}", "warn") if row.passed else Chip(f"Failed{several}", "bad")
+    return Chip(f"Flaky{several}", "warn") if passed else Chip(f"Failed{several}", "bad")
 
 
 def sentence(view: RowView) -> str:
@@ -204,7 +216,8 @@ def preview(value: Json, most: int = PREVIEW) -> Preview:
     return Preview(text[:most], max(0, len(text) - most))
 
 
-def _trial(trial: Trial) -> TrialView:
+def trial_view(trial: Trial) -> TrialView:
+    """Return a trial as a panel shows it."""
     kind = {Verdict.PASSED: "good", Verdict.FAILED: "bad"}.get(trial.verdict, "warn")
     steps = _steps(trial.output)
     session = trial.output.get("session") if isinstance(trial.output, Mapping) else None

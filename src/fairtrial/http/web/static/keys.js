@@ -75,6 +75,12 @@
     if (row) rows().forEach((one) => one.classList.toggle("at", one === row));
   });
 
+  document.addEventListener("htmx:afterSettle", () => {
+    // A row that was opened is read from its start.
+    const panel = document.querySelector("#panel:not([hidden])");
+    if (panel && !panel.contains(document.activeElement)) panel.focus();
+  });
+
   document.addEventListener("DOMContentLoaded", () => {
     document.querySelectorAll("[data-open]").forEach((one) => { one.hidden = false; });
     picked();
