@@ -58,6 +58,7 @@ def test_from_the_gate_to_a_row_and_back(
     page.keyboard.press("Enter")
     panel = page.locator("#panel")
     expect(panel).to_contain_text("Got it done; the baseline did not.")
+    expect(panel).to_be_focused()
     assert "row=" in page.url
     picture(page, "row")
     page.reload()
