@@ -206,6 +206,7 @@ COMMANDS = (
     "eval new latest --repo shop --verifier true --name two --hidden-test cart.py",
     "eval import shop/evals/failures",
     "eval import evals/told",
+    "sessions decisions latest --anchor anchors.py",
     "eval export told --to harbor -o exported --base-image base:1",
     "eval export told --to harbor -o nowhere",
     "eval list --all",
@@ -236,6 +237,23 @@ body = {"model": "claude-sonnet-5-5", "max_tokens": 9, "system": "Be kind.",
         "messages": [
             {"role": "user", "content": "Look."},
             {"role": "assistant", "content": [
+ANCHORS = """
+from fairtrial.model.decision_point import DecisionPoint
+
+class Finds:
+    name, summary, rubric = "finds", "it does", "Bad: it does."
+
+    def points(self, session, events):
+        yield DecisionPoint(self.name, 1, "did", (2,), bad=True)
+
+class Fails(Finds):
+    name = "fails"
+
+    def points(self, session, events):
+        raise ValueError("no")
+
+ANCHORS = [Finds, Fails]
+"""
                 {"type": "tool_use", "id": "t1", "name": "look", "input": {}}]},
             {"role": "user", "content": [
                 {"type": "tool_result", "tool_use_id": "t1", "content": "seen"}]}]}
@@ -271,6 +289,7 @@ def prepare(terminal: Terminal) -> None:
     ]
     asks = {"kind": "command", "command": ["python3", "calls.py"]}
     terminal.write("asks.json", json.dumps({**SPEC, "trials": 1, "task": asks}))
+    terminal.write("anchors.py", ANCHORS)
     terminal.write("gated.json", json.dumps({**SPEC, "name": "gated", "gate": rules}))
     other = {**SPEC["task"], "command": ["python3", "agent.py", "other"]}
     unarmed = {key: value for key, value in SPEC.items() if key != "task"}

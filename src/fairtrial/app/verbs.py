@@ -23,7 +23,8 @@ class Verb:
         runs_trials: It takes a while, tells events, and can be asked to stop.
         judges: It may ask models outside of a run, and tells how far it is; what is interrupted
             costs only what was not answered yet.
-        runs_graders: It runs any graders outside of a run, and what they print is no report.
+        runs_graders: It runs any graders, or anchors, outside of a run, and what they print is no
+            report.
         serves: It works until it is stopped and tells what happens meanwhile.
         reads: It may read many files, and tells how far it is.
         asks: It may ask the user whether to go on, where there is a terminal.
@@ -240,6 +241,12 @@ VERBS = (
     ),
     Verb(("sessions", "export"), "Write a session as jsonl or markdown"),
     Verb(
+    Verb(
+        ("sessions", "decisions"),
+        "List the steps at which agents chose badly, or well where they could have chosen badly",
+        reads=True,
+        runs_graders=True,
+    ),
         ("sessions", "checkout"),
         "Write the repository as it was before a session into a new folder",
     ),

@@ -112,17 +112,17 @@ def _run(verb: Verb, words: list[str]) -> int:
 def _watched(verb: Verb, bench: Bench, request: Any) -> Any:
     """Run a verb, with progress and a way to stop it if it takes long."""
     function = verb.function()
+    kept = streams.kept_for_the_report() if verb.runs_graders else nullcontext()
     if verb.reads:
         from fairtrial.cli.reading import reading  # noqa: PLC0415  # only for what reads files
 
-        with reading(bench) as reading_bench:
+        with kept, reading(bench) as reading_bench:
             return function(reading_bench, request)
     if not verb.runs_trials and not verb.judges:
         return function(bench, request)
     from fairtrial.cli.progress import watched  # noqa: PLC0415  # only for what takes a while
 
     if not verb.runs_trials:
-        kept = streams.kept_for_the_report() if verb.runs_graders else nullcontext()
         with kept, watched(bench) as watched_bench:
             return function(watched_bench, request)
     from fairtrial.cli.interrupts import stoppable  # noqa: PLC0415  # only for runs

@@ -67,6 +67,13 @@ def test_several_in_one_module_that_imports_its_neighbour(folder: Path) -> None:
         (OWN.replace("rubric =", "rubrik ="), "an anchor has no text 'rubric'"),
         (OWN.replace("def points", "def pints"), r"the anchor 'shouting' has no points\(\)"),
         (OWN.replace('"shouting"', '"unchanged-retry"'), "a second behavior is called"),
+        (OWN.replace('"shouting"', '"Shouting, loudly"'), "an anchor cannot be called"),
+        (OWN.replace('"shouting"', f'"{"x" * 61}"'), "an anchor cannot be called"),
+        (
+            OWN.replace("class Shouting:", "class Shouting:\n    def __init__(self, x): pass\n"),
+            "the anchor Shouting could not be made",
+        ),
+        ("\0", "the module could not be imported"),
         ("import nothing_of_this_name", "the module could not be imported"),
         ("1 +", "the module could not be imported"),
         ("raise SystemExit", "the module could not be imported"),
@@ -82,3 +89,11 @@ def test_names_that_are_not_there(folder: Path) -> None:
         anchors(("unchanged_retry",))
     with pytest.raises(NotFoundError, match="there is no such module"):
         anchors((), (folder / "none.py",))
+    with pytest.raises(NotFoundError, match="this is a folder"):
+        anchors((), (folder,))
+
+
+def test_what_is_named_twice_is_there_once(folder: Path) -> None:
+    file = written(folder, OWN)
+    found = anchors(("shouting", "unchanged-retry", "shouting"), (file, file))
+    assert [anchor.name for anchor in found] == ["shouting", "unchanged-retry"]

@@ -11,6 +11,9 @@ from fairtrial.schema.fields import option
 class Request:
     """Show a session: what it took, and its transcript with the flags at their turns.
 
+    A flag (⚑) stands after the last event that shows it, a decision (◆) where the agent made it:
+    `fairtrial sessions decisions` tells of them.
+
     A session is named by its id, a unique prefix of 6 or more characters, the agent's own id, or
     `latest`; `latest#-1` is the one before the latest.
     """

@@ -131,6 +131,10 @@ class _Context:
             from fairtrial.ports.pruning import Kept  # noqa: PLC0415  # only for this verb
 
             yield from (Candidate(word) for word in (*Kept, "all"))
+        if option.name == "behavior":
+            from fairtrial.sessions.decision_points.registry import BEHAVIORS  # noqa: PLC0415
+
+            yield from (Candidate(name) for name in BEHAVIORS)
         kind = _NAMES.get(option.name)
         if kind is not None and not _is_file(option.type):
             from fairtrial.store.names import names  # noqa: PLC0415  # sqlite3, only for names

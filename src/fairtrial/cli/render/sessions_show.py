@@ -12,6 +12,7 @@ from fairtrial.cli.render.lines import block, line, section
 from fairtrial.cli.render.session_start import headline
 from fairtrial.cli.render.sessions import ended, took, work
 from fairtrial.cli.render.words import counted, duration
+from fairtrial.model.decision_point import DecisionPoint
 from fairtrial.model.flag import Flag, FlagLevel
 from fairtrial.model.session import (
     MAIN,
@@ -41,11 +42,17 @@ def render(report: SessionReport, console: Console) -> None:
     for flag in report.found.flags:
         if flag.evidence:
             flags.setdefault(flag.evidence[-1], []).append(flag)
+    decisions: dict[int, list[DecisionPoint]] = {}
+    for point in report.decisions:
+        decisions.setdefault(point.after, []).append(point)
     section(console, "Transcript")
     for event in report.events:
         show_event(event, console, full=report.full)
         for flag in flags.get(event.number, ()):
             line(console, f"      ⚑ {flag.name}: {flag.summary}", _style(flag))
+        for point in decisions.get(event.number, ()):
+            how, style = ("badly", "yellow") if point.bad else ("well", "dim")
+            line(console, f"      ◆ {point.behavior}, chose {how}: {point.summary}", style)
 
 
 def _facts(report: SessionReport, console: Console) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import islice
 from typing import Final, Protocol
 
 from fairtrial.model.decision_point import DecisionPoint
 from fairtrial.model.flag import Flag, FlagLevel
-from fairtrial.model.session import Session, SessionEvent
+from fairtrial.model.session import Result, Session, SessionEvent, Usage
 from fairtrial.sessions.course import Course, course_of
 
 _LONG_AGO: Final = datetime.min.replace(tzinfo=UTC)
@@ -61,7 +62,22 @@ class CourseAnchor:
 
     def points(self, session: Session, events: Sequence[SessionEvent]) -> Iterable[DecisionPoint]:
         """Return the decision points of a session."""
-        return self.find(course_of(session, events, session.ended_at or _LONG_AGO))
+        return self.points_in(course_of(session, events, session.ended_at or _LONG_AGO))
+
+    def points_in(self, course: Course) -> Iterable[DecisionPoint]:
+        """Return the points of a course, each after the last result that the agent knew.
+
+        Of calls made at once, all results are known before the next step, not only the one that
+        the behaviour is about.
+        """
+        for point in self.find(course):
+            known = point.after
+            for event in islice(course.events, point.after, None):
+                if event.thread == point.thread and isinstance(event, Result):
+                    known = event.number
+                elif event.thread == point.thread and not isinstance(event, Usage):
+                    break
+            yield point if known == point.after else replace(point, after=known)
 
 
 def flags_of(anchor: CourseAnchor, level: FlagLevel) -> Callable[[Course], Iterable[Flag]]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
 from fairtrial.functions.blame import blame
+from fairtrial.model.decision_point import DecisionPoint
 from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.model.session import Session, SessionEvent
 from fairtrial.schema.decoding import unknown_name
 from fairtrial.sessions.decision_points.anchor import Anchor
 
@@ -23,7 +27,34 @@ BEHAVIORS: Final[Mapping[str, str]] = {
 """The module of each behaviour of the program."""
 
 _SHAPE: Final = "it must define ANCHOR, or ANCHORS with a list of them"
+_ADVICE: Final = "an anchor has name, summary, rubric and points(session, events)"
 _PARTS: Final = ("name", "summary", "rubric")
+_NAME: Final = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
+_LONGEST_NAME: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class OwnAnchor:
+    """An anchor of the user, whose parts were looked at.
+
+    Attributes:
+        name: What the behaviour is called.
+        summary: One line: what the agent does that is bad.
+        rubric: What tells a judge whether a next turn shows the behaviour.
+        anchor: What the module defines.
+        file: The module, as the user named it.
+    """
+
+    name: str
+    summary: str
+    rubric: str
+    anchor: Any
+    file: str
+
+    def points(self, session: Session, events: Sequence[SessionEvent]) -> Iterable[DecisionPoint]:
+        """Return what the module finds, whatever it is."""
+        found: Iterable[DecisionPoint] = self.anchor.points(session, events)
+        return found
 
 
 def anchors(behaviors: Sequence[str] = (), files: Sequence[Path] = ()) -> list[Anchor]:
@@ -37,18 +68,25 @@ def anchors(behaviors: Sequence[str] = (), files: Sequence[Path] = ()) -> list[A
         UsageError: there is no such behaviour, or a module does not define what it must.
         NotFoundError: there is no such file.
     """
-    own = [anchor for file in files for anchor in load_anchors(file)]
+    own = [anchor for file in dict.fromkeys(files) for anchor in load_anchors(file)]
     known: dict[str, Anchor | None] = dict.fromkeys(BEHAVIORS)
     for anchor in own:
         if anchor.name in known:
             raise UsageError(
-                f"a second behavior is called {anchor.name!r}", fix="give it a name of its own"
+                f"a second behavior is called {anchor.name!r}",
+                where=anchor.file,
+                fix="give it a name of its own",
             )
         known[anchor.name] = anchor
     for name in behaviors:
         if name not in known:
             raise UsageError(unknown_name(name, known, "behavior "))
-    return [known[name] or _built_in(name) for name in (behaviors or known)]
+    return [known[name] or _built_in(name) for name in dict.fromkeys(behaviors or known)]
+
+
+def built_in_anchors() -> list[Anchor]:
+    """Return what finds the decision points of the program's own behaviours."""
+    return [_built_in(name) for name in BEHAVIORS]
 
 
 def _built_in(name: str) -> Anchor:
@@ -56,7 +94,7 @@ def _built_in(name: str) -> Anchor:
     return anchor
 
 
-def load_anchors(file: Path) -> list[Anchor]:
+def load_anchors(file: Path) -> list[OwnAnchor]:
     """Return the anchors that a module of the user defines.
 
     The module is run as any Python program is; its folder is searched for what it imports.
@@ -67,7 +105,8 @@ def load_anchors(file: Path) -> list[Anchor]:
     """
     where = str(file)
     if not file.is_file():
-        raise NotFoundError("there is no such module", where=where)
+        what = "this is a folder" if file.is_dir() else "there is no such module"
+        raise NotFoundError(what, where=where, fix="name a Python module, a file in .py")
     module = _imported(file)
     found: Any = getattr(module, "ANCHORS", None)
     if found is None:
@@ -92,19 +131,28 @@ def _imported(file: Path) -> ModuleType:
     except (Exception, SystemExit) as error:
         del sys.modules[name]
         what = "the module could not be imported"
-        raise UsageError(what, where=str(file), why=blame(error)) from error
+        fix = "run it with python to see the error whole"
+        raise UsageError(what, where=str(file), why=blame(error), fix=fix) from error
     return module
 
 
-def _checked(anchor: Any, where: str) -> Anchor:
-    anchor = anchor() if isinstance(anchor, type) else anchor
+def _checked(found: Any, where: str) -> OwnAnchor:
+    anchor = found
+    if isinstance(found, type):
+        try:
+            anchor = found()
+        except (Exception, SystemExit) as error:
+            what = f"the anchor {found.__name__} could not be made"
+            raise UsageError(what, where=where, why=blame(error), fix=_ADVICE) from error
     for part in _PARTS:
         if not isinstance(getattr(anchor, part, None), str):
             raise UsageError(f"an anchor has no text {part!r}", where=where, fix=_ADVICE)
+    if not _NAME.fullmatch(anchor.name) or len(anchor.name) > _LONGEST_NAME:
+        raise UsageError(
+            f"an anchor cannot be called {anchor.name[:_LONGEST_NAME]!r}",
+            where=where,
+            fix=f"letters, digits and single dashes, at most {_LONGEST_NAME} of them: own-rule",
+        )
     if not callable(getattr(anchor, "points", None)):
         raise UsageError(f"the anchor {anchor.name!r} has no points()", where=where, fix=_ADVICE)
-    checked: Anchor = anchor
-    return checked
-
-
-_ADVICE: Final = "an anchor has name, summary, rubric and points(session, events)"
+    return OwnAnchor(anchor.name, anchor.summary, anchor.rubric, anchor, where)

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from fairtrial.model.decision_point import DecisionPoint
-from fairtrial.model.session import Operation
+from fairtrial.model.session import Call, Operation
 from fairtrial.sessions.course import Course, Step
 from fairtrial.sessions.decision_points.anchor import CourseAnchor
 from fairtrial.sessions.program_names import program_words
@@ -75,7 +75,7 @@ def _following(steps: Sequence[Step], place: int, prompts: Sequence[int]) -> lis
 
 def _judged(failed: Step, following: Sequence[Step], thread: str) -> Iterator[DecisionPoint]:
     after = failed.result.number
-    what = failed.call.tool if failed.call.command is None else f"`{_shown(failed.call.command)}`"
+    what = _named(failed.call)
     for step in following:
         if step.key == failed.key:
             yield DecisionPoint(
@@ -126,9 +126,12 @@ def _changes_nothing(words: Sequence[str]) -> bool:
     return name in _CHANGES_NOTHING or "--version" in arguments or "--help" in arguments
 
 
-def _shown(command: str) -> str:
-    line = " ".join(command.split())
-    return line if len(line) <= 60 else f"{line[:59]}…"
+def _named(call: Call) -> str:
+    if call.command is None:
+        file = call.paths[0].replace("\\", "/").rpartition("/")[2] if call.paths else ""
+        return f"{call.tool} of {file}" if file else call.tool
+    line = " ".join(call.command.split())
+    return f"`{line}`" if len(line) <= 60 else f"`{line[:59]}…`"
 
 
 ANCHOR: Final = CourseAnchor(

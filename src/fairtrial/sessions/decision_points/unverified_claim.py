@@ -128,7 +128,8 @@ def _judged(course: Course, seen: _Seen, turn: Turn, last: int) -> Iterator[Deci
     after = seen.last_result(said)
     if claim is not None and not passed:
         if not _may_know(course, last or turn.start, said):
-            summary = f"no run has passed since the last change, yet: {claim[:80]}"
+            since = " since the last change" if last else ""
+            summary = f"no run has passed{since}, yet: {claim[:80]}"
             yield DecisionPoint(
                 _NAME,
                 after,
