@@ -105,6 +105,22 @@ def test_protected_files_are_put_back(repo: Path, tmp_path: Path) -> None:
     assert graded(tmp_path, held, {"patch": TO_B}).value == 0.0
 
 
+def test_a_folder_in_place_of_a_protected_file_is_no_part_of_the_change(
+    repo: Path, tmp_path: Path
+) -> None:
+    task = a_task(repo, **verified_by("grep a a.txt", protected=("a.txt",)))
+    patch = NEW_TEST.replace("test.sh", "a.txt/test.sh")
+    assert graded(tmp_path, task, {"patch": patch}).value == 1.0
+
+
+def test_a_variable_that_is_not_set_is_told(repo: Path, tmp_path: Path) -> None:
+    task = a_task(repo)
+    command = Command("true", 60.0, {"A": "${NOT_SET_ANYWHERE}"})
+    task = replace(task, verifier=Verifier(command))
+    with pytest.raises(GraderError, match="NOT_SET_ANYWHERE"):
+        graded(tmp_path, task, {"patch": ""})
+
+
 def test_the_harness_of_an_arm_is_no_part_of_the_change(repo: Path, tmp_path: Path) -> None:
     task = a_task(repo, **verified_by("grep b a.txt"))
     output = {"patch": TO_B, "harness_files": ["a.txt"]}

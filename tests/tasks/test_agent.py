@@ -106,6 +106,14 @@ def test_one_that_fails_keeps_what_it_changed(trial: Trial) -> None:
     assert "+b\n" in result.output["patch"]
 
 
+def test_a_change_too_large_to_tell_is_its_failure(trial: Trial) -> None:
+    result = trial.run(own("head -c 20000000 /dev/urandom > noise"))
+    assert result.error == (
+        "what the agent changed cannot be told: the diff is larger than 16,777,216 bytes"
+    )
+    assert "patch" not in result.output
+
+
 def test_over_its_limit_it_is_graded_all_the_same(trial: Trial) -> None:
     task = replace(a_task(trial.repo), agent_limit_s=0.5)
     result = trial.run(own("echo b > a.txt; sleep 60"), task)

@@ -121,3 +121,16 @@ def test_regular_files_are_listed(tree: Path) -> None:
     assert placing.listed(str(tree), "sub", 10) == ["file", "tool"]
     assert placing.listed(str(tree), "away", 10) == []
     assert placing.listed(str(tree), "none", 10) == []
+
+
+def test_folders_deep_in_each_other_are_removed(tree: Path) -> None:
+    here = os.open(tree, os.O_RDONLY)
+    for _ in range(5000):  # more levels than Python calls, and than a path may have
+        os.mkdir("d", 0o700, dir_fd=here)  # beyond the longest path
+        below = os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = below
+    os.fchmod(here, 0)
+    os.close(here)
+    remove_tree(tree)
+    assert not tree.exists()

@@ -22,6 +22,7 @@ from fairtrial.suites.drafting import Draft, Found, NotUsable, Wanted, completed
 from fairtrial.suites.folders import TASKS, read_task, suite_folder, task_folders
 from fairtrial.suites.hidden_tests import hidden_tests
 from fairtrial.suites.starting import Sources
+from fairtrial.suites.task_values import glob_trouble
 from fairtrial.suites.writing import write_suite_readme, write_task
 from fairtrial.workspaces.snapshots.files import GitSnapshotFiles
 
@@ -56,6 +57,10 @@ def wanted_of(bench: Bench, root: Path, checking: Checking) -> Wanted:
     for flag, line in (("--verifier", checking.verifier), ("--setup", checking.setup)):
         if line is not None and not line.strip():
             raise UsageError(f"{flag} is empty", fix="give a command, such as 'npm test'")
+    for glob in checking.protected:
+        trouble = glob_trouble(glob)
+        if trouble is not None:
+            raise UsageError(f"{glob!r} {trouble}", where="--protected")
     suite_folder(root, checking.suite)
     hidden = hidden_tests(root, checking.hidden_tests, bench.environ)
     command = Command(checking.verifier, _VERIFIER_LIMIT_S)

@@ -247,7 +247,10 @@ class Verifying:
         return wanted_in(image, Wanted(folders=tuple(folders)))
 
     def _call(self, command: Command, place: RepoWorkspace) -> ProcessCall:
-        env = child_environment(self.environ, command.env, (), "the verifier's env")
+        try:
+            env = child_environment(self.environ, command.env, (), "the verifier's env")
+        except UsageError as error:  # it is of this task alone
+            raise TaskError(str(error)) from error
         own = {"HOME": str(place.home), REWARD_VARIABLE: str(place.home / REWARD)}
         return ProcessCall(
             argv=("/bin/sh", "-c", command.line),

@@ -251,7 +251,8 @@ def _patch(path: Path) -> str:
 
 def _text(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        # Editors of Windows begin a file with a mark of its encoding.
+        return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         problem = f"this is not UTF-8 (at byte {error.start:,})"
     except OSError as error:

@@ -18,6 +18,7 @@ from msgspec import Meta
 
 from fairtrial.model.errors import UsageError
 from fairtrial.schema.decoding import unknown_name
+from fairtrial.suites.task_values import MOST_LEVELS, impossible_values, is_too_deep
 
 FILE: Final = "task.toml"
 BUILD_LIMIT_S: Final = 600.0
@@ -147,6 +148,12 @@ def parsed(text: str, where: str) -> TaskFile:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"this is no TOML: {error}", where=where) from None
+    except RecursionError:
+        tables = None
+    if tables is None or is_too_deep(tables):
+        raise UsageError(
+            f"tables and lists lie over {MOST_LEVELS} levels deep in each other", where=where
+        )
     problems: list[str] = []
     told: dict[str, Any] = {}
     for name, kind in {**_HARBORS, **_OWN}.items():
@@ -158,7 +165,11 @@ def parsed(text: str, where: str) -> TaskFile:
     told["keywords"] = _keywords(tables)
     if problems:
         raise UsageError("; ".join(problems), where=where)
-    return TaskFile(**told)
+    file = TaskFile(**told)
+    problems += impossible_values(file)
+    if problems:
+        raise UsageError("; ".join(problems), where=where)
+    return file
 
 
 def _table(name: str, value: Any, kind: type[Any], problems: list[str]) -> Any:

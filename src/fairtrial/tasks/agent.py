@@ -116,11 +116,22 @@ class AgentTask:
         login = self.agent.login()
         async with self.evals.workspace(repo, await self._wanted(task, call)) as place:
             ended = await self._work(place, task, call, login)
-            patch = await place.diff(leaving_out=sorted(self.harness))
+            patch, trouble = await self._change(place)
             trajectory = await self._trajectory(place, task)
             isolation = place.isolation
         ending = self.agent.ending(ended)
+        if trouble is not None:
+            ending = replace(ending, error=f"what the agent changed cannot be told: {trouble}")
         return self._result(_Work(ended, ending, patch, trajectory, isolation), task)
+
+    async def _change(self, place: RepoWorkspace) -> tuple[bytes | None, str | None]:
+        """Return what the agent changed, or why its own doing leaves that unknown."""
+        try:
+            return await place.diff(leaving_out=sorted(self.harness)), None
+        except Undecidable as problem:
+            if problem.at_fault != "task":
+                raise
+            return None, str(problem)
 
     async def _work(
         self, place: RepoWorkspace, task: EvalTask, call: TaskCall, login: LoginCopy | None
@@ -205,7 +216,7 @@ class _Work:
 
     ended: ProcessResult
     ending: Ending
-    patch: bytes
+    patch: bytes | None
     trajectory: Trajectory
     isolation: Isolation
 
@@ -213,7 +224,7 @@ class _Work:
         """Return what graders see, and what is kept."""
         return {
             "answer": self.ending.answer,
-            **patch_as_json(self.patch),
+            **({} if self.patch is None else patch_as_json(self.patch)),
             "harness_files": sorted(harness),
             "agent": agent,
             "model": self.ending.model,

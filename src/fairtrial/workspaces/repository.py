@@ -6,9 +6,10 @@ programs or hide changes.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fairtrial.model.errors import Undecidable
@@ -29,6 +30,7 @@ _SETTINGS = {
     "core.quotePath": "true",
     "gc.auto": "0",
 }
+_WILD = re.compile(r"(?<!\\)[*?\[]")
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tbare = false\n"
 
 
@@ -56,10 +58,23 @@ def diff_command(base: str, leaving_out: Sequence[str]) -> tuple[str, ...]:
 def apply_command(leaving_out: Sequence[str]) -> tuple[str, ...]:
     """Return the program that applies a patch from standard input, run in the files' folder.
 
-    git itself refuses paths that lead out of the folder, also by a symbolic link.
+    git itself refuses paths that lead out of the folder, also by a symbolic link. A file that is
+    left out stays, so a folder in its place is left out too, and a file in place of its folder.
     """
-    excluded = (f"--exclude={pattern}" for pattern in leaving_out)
+    patterns = dict.fromkeys(pattern for given in leaving_out for pattern in _in_place_of(given))
+    excluded = (f"--exclude={pattern}" for pattern in patterns)
     return ("git", "apply", "--whitespace=nowarn", *excluded, "-")
+
+
+def _in_place_of(pattern: str) -> Iterator[str]:
+    yield pattern
+    yield f"{pattern}/*"
+    above = pattern.split("/")[:-1]
+    for length in range(1, len(above) + 1):
+        if not _WILD.search(above[length - 1]):
+            yield "/".join(above[:length])
+        else:
+            break
 
 
 def new_repository(folder: Path, alternate: str | None = None, index: Path | None = None) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import errno
 import marshal
 import os
 from abc import ABC, abstractmethod
@@ -235,9 +236,13 @@ class TrialFiles(ABC):
         """See `RepoWorkspace.diff`."""
         done = await self._git(diff_command(self._repo.base, leaving_out), limit=limit)
         if done.truncated:
-            raise Undecidable(f"the diff is larger than {limit:,} bytes")
+            raise Undecidable(f"the diff is larger than {limit:,} bytes", at_fault="task")
         if done.usage.exit_status != 0:
-            raise Undecidable(f"git could not read the workspace: {_said(done)}")
+            full = os.strerror(errno.ENOSPC) in done.usage.stderr_tail
+            raise Undecidable(
+                f"git could not read the workspace: {_said(done)}",
+                at_fault="platform" if full else "task",
+            )
         return done.stdout
 
     async def _git(
