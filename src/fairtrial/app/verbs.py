@@ -213,6 +213,12 @@ VERBS = (
         serves=True,
         package="http",
     ),
+    Verb(
+        ("mcp",),
+        "Let a coding agent use fairtrial: an MCP server on standard input and output, or by HTTP",
+        serves=True,
+        package="http",
+    ),
     Verb(("key", "create"), "Make a key that other machines reach the server with"),
     Verb(("key", "list"), "List the keys of the server"),
     Verb(("key", "revoke"), "Revoke a key: nothing is answered to it any more"),

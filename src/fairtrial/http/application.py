@@ -8,12 +8,15 @@ from http import HTTPStatus
 from typing import Any
 
 from fastapi import FastAPI
+from starlette.routing import Route
+from starlette.types import ASGIApp
 
 from fairtrial import __version__
 from fairtrial.app.bench import Bench
 from fairtrial.app.receiving import Receiver
 from fairtrial.http import problems
 from fairtrial.http.guard import Gate, Guard, Tally
+from fairtrial.http.mcp import PATH as AGENTS_PATH
 from fairtrial.http.routes.events import event_routes
 from fairtrial.http.routes.health import health_routes
 from fairtrial.http.routes.otlp import otlp_routes
@@ -50,12 +53,14 @@ class Surroundings:
         receiver: Takes what comes by OpenTelemetry; None takes nothing.
         tally: Where it counts.
         refused: Told of each request that was refused.
+        agents: Answers coding agents, by the Model Context Protocol; None answers none.
     """
 
     gate: Gate
     receiver: Receiver | None = None
     tally: Tally = field(default_factory=Tally)
     refused: Callable[[str, HTTPStatus, FairtrialError], None] = _nobody
+    agents: ASGIApp | None = None
 
 
 def create_app(bench: Bench, around: Surroundings) -> FastAPI:
@@ -77,6 +82,8 @@ def create_app(bench: Bench, around: Surroundings) -> FastAPI:
     app.include_router(event_routes(bench))
     if around.receiver is not None:
         app.include_router(otlp_routes(around.receiver))
+    if around.agents is not None:
+        app.router.routes.append(Route(AGENTS_PATH, around.agents))
     install_pages(app, bench, around.gate.scope_of)
     problems.install(app, bench)
     app.add_middleware(Guard, gate=around.gate, tally=around.tally, refused=around.refused)

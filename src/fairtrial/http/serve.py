@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import socket
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -15,10 +14,13 @@ from fairtrial.app.keys import scope_of
 from fairtrial.app.receiving import Receiver
 from fairtrial.app.reports.serve import ServeReport
 from fairtrial.app.requests.serve import Request
+from fairtrial.app.serving_place import announced
 from fairtrial.http.application import Surroundings, create_app
 from fairtrial.http.guard import Gate, Tally
+from fairtrial.http.listening import listening_on, url_of
+from fairtrial.http.mcp import mounted
 from fairtrial.http.server import run
-from fairtrial.model.errors import FairtrialError, UsageError
+from fairtrial.model.errors import FairtrialError
 from fairtrial.model.events import Event, RequestRefused, ServerStarted, SessionsReceived
 from fairtrial.recording.routing import is_loopback
 
@@ -36,14 +38,15 @@ def serve(bench: Bench, request: Request) -> ServeReport:
     def refused(path: str, status: HTTPStatus, error: FairtrialError) -> None:
         bench.publish(RequestRefused(path, int(status), error.what))
 
-    with closing(_listening(request.host, request.port)) as listening:
+    with closing(listening_on(request.host, request.port)) as listening:
         host, port = listening.getsockname()[:2]
         exposed = not is_loopback(host)
         gate = Gate(request.host, exposed, lambda key: scope_of(bench, key))
         receiver = Receiver(replace(bench, publish=_counting(bench, tally)))
         taking = receiver if request.receive else None
-        app = create_app(bench, Surroundings(gate, taking, tally, refused))
-        url = _url(request.host, port)
+        url = url_of(request.host, port)
+        agents = mounted(bench, url, exposed=exposed)
+        app = create_app(bench, Surroundings(gate, taking, tally, refused, agents))
 
         def started() -> None:
             bench.publish(ServerStarted(url, exposed))
@@ -52,7 +55,8 @@ def serve(bench: Bench, request: Request) -> ServeReport:
 
         receiver.start()
         try:
-            run(app, listening, bench.control, started)
+            with announced(bench.home, url):
+                run(app, listening, bench.control, started)
         finally:
             receiver.stop()
     return ServeReport(tally.requests, tally.refused, len(tally.sessions))
@@ -67,34 +71,3 @@ def _counting(bench: Bench, tally: Tally) -> Callable[[Event], None]:
         bench.publish(event)
 
     return publish
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, protocol, _, address = found[0]
-        listening = socket.socket(family, kind, protocol)
-        try:
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind(address)
-            listening.listen(512)
-        except BaseException:
-            listening.close()
-            raise
-    except (OSError, UnicodeError) as error:
-        raise UsageError(
-            f"cannot listen on {host}:{port}",
-            where="--host, --port",
-            why=getattr(error, "strerror", None) or str(error),
-            fix="another program may have the port; --port 0 takes any that is free",
-        ) from None
-    return listening
-
-
-def _url(host: str, port: int) -> str:
-    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, host)  # noqa: S104  # compared with
-    return (
-        f"http://[{shown}]:{port}"
-        if ":" in shown.strip("[]") and shown[0] != "["
-        else f"http://{shown}:{port}"
-    )

@@ -1,0 +1,159 @@
+"""Streamable HTTP: at `/mcp` of `serve`, and by itself."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from tests.http.conftest import Server, running
+from tests.mcp.conftest import ERAS, Person, error_of, report_of, talk
+
+from fairtrial.app.bench import Bench
+
+
+@asynccontextmanager
+async def over_http(
+    url: str, key: str | None = None, person: Person | None = None, era: Any = "auto"
+) -> AsyncIterator[Client]:
+    headers = {} if key is None else {"Authorization": f"Bearer {key}"}
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        Client(
+            streamable_http_client(url, http_client=http),
+            mode=era,
+            elicitation_callback=person,
+        ) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def server(bench: Bench) -> Iterator[Server]:
+    with running(bench) as server:
+        yield server
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_with_a_key_that_may_write_the_person_is_asked(
+    era: str, server: Server, cases: str
+) -> None:
+    person = Person()
+    key = server.key("agent", "write")
+
+    async def conversation() -> None:
+        async with over_http(f"{server.url}/mcp", key, person, era) as client:
+            arguments: dict[str, Any] = {"name": "n", "files": [cases]}
+            report_of(await client.call_tool("dataset_add", arguments))
+            run = {"dataset": "n", "task": {"kind": "command", "command": "cat"}}
+            done = await client.call_tool("exp_run", {**run, "graders": [{"kind": "exact"}]})
+            link = done.structured_content["links"][0]
+            assert link["page"] == f"{server.url}/experiments/{report_of(done)['id']}"
+
+    talk(conversation())
+    assert len(person.asked) == 2
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_without_a_key_it_only_reads(era: str, server: Server, cases: str) -> None:
+    person = Person()
+
+    async def conversation() -> None:
+        async with over_http(f"{server.url}/mcp", None, person, era) as client:
+            assert report_of(await client.call_tool("exp_list"))["experiments"] == []
+            done = await client.call_tool("dataset_add", {"name": "n", "files": [cases]})
+            assert "a key that may write is needed" in error_of(done)["why"]
+
+    talk(conversation())
+    assert person.asked == []
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"Host": "evil.example"}, 421),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Sec-Fetch-Site": "cross-site"}, 403),
+        ({"Authorization": "Bearer nonsense"}, 401),
+        ({"Content-Type": "text/plain"}, 403),
+    ],
+)
+def test_pages_of_other_sites_and_wrong_keys_are_refused(
+    server: Server, headers: dict[str, str], status: int
+) -> None:
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+    given = {"Content-Type": "application/json", "Accept": "application/json", **headers}
+    assert server.ask("/mcp", "POST", body, given).status == status
+
+
+def test_an_empty_key_is_none(server: Server) -> None:
+    call = {"name": "dataset_add", "arguments": {"name": "n", "sessions": ["latest"]}}
+
+    async def conversation() -> None:
+        headers = {"Authorization": ""}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(
+                streamable_http_client(f"{server.url}/mcp", http_client=http),
+                elicitation_callback=Person(),
+            ) as client,
+        ):
+            done = await client.call_tool(str(call["name"]), dict(call["arguments"]))
+            assert "a key that may write is needed" in error_of(done)["why"]
+
+    talk(conversation())
+
+
+def test_stopping_the_server_does_not_wait_for_agents(bench: Bench) -> None:
+    async def conversation() -> None:
+        with running(bench) as server:
+            async with over_http(f"{server.url}/mcp", era="legacy") as client:
+                await client.call_tool("exp_list")
+                server.stop()
+                with contextlib.suppress(Exception):
+                    await client.call_tool("exp_list")
+
+    with contextlib.suppress(Exception):
+        talk(conversation())
+
+
+@contextmanager
+def by_itself(*options: str) -> Iterator[str]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "fairtrial", "mcp", "--http", "--port", "0", "--json", *options],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    ) as process:
+        assert process.stdout is not None
+        started = json.loads(process.stdout.readline())
+        try:
+            assert started["schema"] == "fairtrial.mcp_started/1"
+            yield started["url"]
+        finally:
+            process.terminate()
+            *_, last = process.stdout.read().splitlines()
+            assert json.loads(last)["schema"] == "fairtrial.mcp/1"
+            assert process.wait(30) == 0
+
+
+def test_it_serves_by_itself_and_links_to_the_pages_of_serve(server: Server, cases: str) -> None:
+    async def conversation() -> None:
+        with by_itself("--allow", "dataset_add", "--allow", "exp_run") as url:
+            async with over_http(url) as client:
+                arguments: dict[str, Any] = {"name": "n", "files": [cases]}
+                report_of(await client.call_tool("dataset_add", arguments))
+                run = {"dataset": "n", "task": {"kind": "command", "command": "cat"}}
+                done = await client.call_tool("exp_run", {**run, "graders": [{"kind": "exact"}]})
+                assert done.structured_content["links"][0]["page"].startswith(server.url)
+
+    talk(conversation())
