@@ -88,5 +88,6 @@ def test_every_key_is_described() -> None:
         "origin": OriginTable,
     }
     keys = {f"{name}.{one.name}" for name, kind in tables.items() for one in fields(kind)}
-    described = set(re.findall(r"`([a-z]\w*\.\w+)`", page.split("## task.toml")[1].split("\n## ")[0]))
+    section = page.split("## task.toml")[1].split("\n## ")[0]
+    described = set(re.findall(r"`([a-z]\w*\.\w+)`", section))
     assert described - {"metadata.tags", "task.keywords", "task.toml"} == keys
