@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -143,6 +145,52 @@ def test_what_does_not_fit_is_refused(root: Path, file: str, content: bytes, tol
     with pytest.raises(UsageError, match=told) as caught:
         read_task(folder, root)
     assert file in str(caught.value.where)
+
+
+@pytest.mark.parametrize(
+    ("file", "make"),
+    [
+        ("reference.patch", os.mkdir),
+        ("reference.patch", os.mkfifo),
+        ("near_misses/x.patch", os.mkdir),
+        ("near_misses/x.patch", os.mkfifo),
+        ("start.patch", os.mkfifo),
+        ("hidden/x", os.mkfifo),
+    ],
+)
+def test_what_is_no_file_is_not_waited_for(
+    root: Path, file: str, make: Callable[[Path], None]
+) -> None:
+    folder = root / "suite" / "tasks" / "t"
+    (folder / file).parent.mkdir(parents=True)
+    text = '[verifier]\ncommand = "true"\n[start]\npatch = "start.patch"\n'
+    (folder / "task.toml").write_text(text)
+    (folder / "start.patch").write_text("")
+    (folder / "instruction.md").write_text("Do it")
+    (folder / file).unlink(missing_ok=True)
+    make(folder / file)
+    with pytest.raises(UsageError, match=r"no file|neither a file") as caught:
+        read_task(folder, root)
+    assert file in str(caught.value.where)
+
+
+@pytest.mark.parametrize("name", ["hidden", "near_misses"])
+def test_a_file_in_place_of_a_folder_is_refused(root: Path, name: str) -> None:
+    folder = root / "suite" / "tasks" / "t"
+    folder.mkdir(parents=True)
+    (folder / "task.toml").write_text('[verifier]\ncommand = "true"\n')
+    (folder / "instruction.md").write_text("Do it")
+    (folder / name).write_text("x")
+    with pytest.raises(UsageError, match="it is no folder"):
+        read_task(folder, root)
+
+
+def test_a_mark_of_the_encoding_is_no_part_of_a_text(root: Path) -> None:
+    folder = root / "suite" / "tasks" / "t"
+    folder.mkdir(parents=True)
+    (folder / "task.toml").write_bytes(b'\xef\xbb\xbf[verifier]\r\ncommand = "true"\r\n')
+    (folder / "instruction.md").write_bytes(b"\xef\xbb\xbfDo it")
+    assert read_task(folder, root).instruction == "Do it"
 
 
 def test_a_hidden_link_is_refused(root: Path) -> None:

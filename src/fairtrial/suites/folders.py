@@ -85,8 +85,16 @@ def read_task(folder: Path, root: Path) -> EvalTask:
 
     Raises:
         NotFoundError: there is no such folder, or no task in it.
-        UsageError: something in it does not fit.
+        UsageError: something in it does not fit, or cannot be read.
     """
+    try:
+        return _read(folder, root)
+    except OSError as error:
+        where = str(error.filename or folder)
+        raise UsageError(f"it cannot be read: {error.strerror or error}", where=where) from error
+
+
+def _read(folder: Path, root: Path) -> EvalTask:
     if not (folder / FILE).is_file():
         raise NotFoundError(
             f"there is no {FILE} in {folder}" if folder.is_dir() else f"there is no {folder}",
@@ -108,10 +116,10 @@ def read_task(folder: Path, root: Path) -> EvalTask:
         agent_limit_s=file.agent.timeout_sec,
         tags=tuple(dict.fromkeys((*file.metadata.get("tags", ()), *file.keywords))),
         origin=_origin(file),
-        reference=_patch(reference) if reference.is_file() else None,
+        reference=_patch(reference) if reference.exists() else None,
         near_misses={
             path.name.removesuffix(".patch"): _patch(path)
-            for path in sorted((folder / NEAR_MISSES).glob("*.patch"))
+            for path in sorted(_folder(folder / NEAR_MISSES).glob("*.patch"))
         },
         # A patch says the same in every image, and is what a solution would make.
         solution={} if reference.is_file() else _small_files(folder / SOLUTION_FOLDER),
@@ -205,7 +213,7 @@ def _origin(file: TaskFile) -> Origin | None:
 def _small_files(folder: Path) -> Mapping[str, bytes]:
     found: dict[str, bytes] = {}
     size = 0
-    for path in _files(folder):
+    for path in _files(_folder(folder)):
         if path.is_symlink():
             raise UsageError(f"a file of {folder.name}/ cannot be a link", where=str(path))
         if not path.is_file():
@@ -215,6 +223,12 @@ def _small_files(folder: Path) -> Mapping[str, bytes]:
             raise UsageError(f"over {HIDDEN_LIMIT:,} bytes of files", where=str(folder))
         found[path.relative_to(folder).as_posix()] = path.read_bytes()
     return found
+
+
+def _folder(path: Path) -> Path:
+    if path.exists() and not path.is_dir():
+        raise UsageError("it is no folder", where=str(path), fix="remove it, or put files below it")
+    return path
 
 
 def _digests(folder: Path) -> Iterator[tuple[str, str]]:
@@ -246,6 +260,8 @@ def _inside(folder: Path, name: str, where: str) -> Path:
 
 def _patch(path: Path) -> str:
     """Return a patch; what a file in it holds need not be UTF-8, and goes through unchanged."""
+    if path.exists() and not path.is_file():  # a pipe would be waited for
+        raise UsageError("it is no file", where=str(path), fix="remove it")
     return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
@@ -254,7 +270,4 @@ def _text(path: Path) -> str:
         # Editors of Windows begin a file with a mark of its encoding.
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        problem = f"this is not UTF-8 (at byte {error.start:,})"
-    except OSError as error:
-        problem = f"this cannot be read: {error.strerror or error}"
-    raise UsageError(problem, where=str(path))
+        raise UsageError(f"this is not UTF-8 (at byte {error.start:,})", where=str(path)) from None

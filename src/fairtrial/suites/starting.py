@@ -76,7 +76,7 @@ def write_start(task: EvalTask, files: Path | None, folder: Path, sources: Sourc
             hide(folder, hidden, sources.environ)
     except (FairtrialError, GitError, OSError) as error:
         raise Undecidable(
-            f"the workspace of {task.suite}/{task.name} cannot be made: {error}"
+            f"the workspace of {task.suite}/{task.name} cannot be made: {in_a_line(error)}"
         ) from error
 
 
@@ -107,7 +107,7 @@ def write_files(
         hide(folder, hidden, sources.environ)
     except (FairtrialError, GitError, OSError) as error:
         raise Undecidable(
-            f"the workspace of {task.suite}/{task.name} cannot be made: {error}"
+            f"the workspace of {task.suite}/{task.name} cannot be made: {in_a_line(error)}"
         ) from error
     return hidden
 
@@ -180,6 +180,11 @@ def hide(folder: Path, hidden: Sequence[str], environ: Mapping[str, str]) -> Non
     listed = b"".join(os.fsencode(path) + b"\0" for path in gone)
     git.run(["update-index", "-z", "--force-remove", "--stdin"], cwd=folder, stdin=listed)
     _forget(git, folder)
+
+
+def in_a_line(error: Exception) -> str:
+    """Return what an error says, for the middle of a sentence."""
+    return "; ".join(line.strip() for line in str(error).splitlines() if line.strip())
 
 
 def _write_repository(start: RepoStart, folder: Path, sources: Sources) -> None:

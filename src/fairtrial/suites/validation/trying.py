@@ -18,6 +18,7 @@ from fairtrial.model.json import Json
 from fairtrial.ports import Surroundings
 from fairtrial.ports.suites import EvalTasks
 from fairtrial.suites.compiling import VERIFIER, cases_of
+from fairtrial.suites.starting import in_a_line
 from fairtrial.tasks.agent import patch_as_json
 
 _JUDGE: Final = "the task's judge"
@@ -141,7 +142,7 @@ class Trying:
         try:
             found = await verifying.verified(self.task, patch)
         except TaskError as error:
-            return Tried(None, str(error))
+            return Tried(None, in_a_line(error))
         return Tried(found.value, found.reason, found.detail)
 
     async def _by_judge(
@@ -156,7 +157,7 @@ class Trying:
         except GraderError as error:
             return Tried(None, str(error)), None
         except UsageError as error:
-            return Tried(None, f"the judge makes no sense: {error}"), 0.0
+            return Tried(None, f"the judge makes no sense: {in_a_line(error)}"), 0.0
         finally:
             await grader.close()
         return Tried(grade.value, grade.reason or "no reason"), grade.cost_usd
