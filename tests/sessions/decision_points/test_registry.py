@@ -74,6 +74,7 @@ def test_several_in_one_module_that_imports_its_neighbour(folder: Path) -> None:
             "the anchor Shouting could not be made",
         ),
         ("\0", "the module could not be imported"),
+        (OWN.replace("the agent shouts", r"\ud800"), "an anchor has no text 'summary'"),
         ("import nothing_of_this_name", "the module could not be imported"),
         ("1 +", "the module could not be imported"),
         ("raise SystemExit", "the module could not be imported"),

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import islice
 from typing import Any, Final
-
-import msgspec
 
 from fairtrial.functions.blame import blame
 from fairtrial.model.decision_point import DecisionPoint
@@ -103,9 +102,9 @@ def _unlike(point: Any, behavior: str) -> str | None:
     if tuple(map(type, given)) != (bool, str, dict):
         return "a point's bad must be True or False, its summary a text, its detail a dict"
     try:
-        msgspec.json.encode(point.detail)
-    except (TypeError, ValueError) as error:
-        return f"a point's detail cannot be written as JSON: {error}"
+        json.dumps((point.summary, point.detail), allow_nan=False, ensure_ascii=False).encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        return f"a point's summary or detail cannot be written as JSON: {error}"
     return None
 
 

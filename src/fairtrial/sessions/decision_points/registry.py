@@ -136,6 +136,11 @@ def _imported(file: Path) -> ModuleType:
     return module
 
 
+def _is_text(value: Any) -> bool:
+    """Return whether a value is a text that can be written anywhere."""
+    return isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value)
+
+
 def _checked(found: Any, where: str) -> OwnAnchor:
     anchor = found
     if isinstance(found, type):
@@ -145,7 +150,7 @@ def _checked(found: Any, where: str) -> OwnAnchor:
             what = f"the anchor {found.__name__} could not be made"
             raise UsageError(what, where=where, why=blame(error), fix=_ADVICE) from error
     for part in _PARTS:
-        if not isinstance(getattr(anchor, part, None), str):
+        if not _is_text(getattr(anchor, part, None)):
             raise UsageError(f"an anchor has no text {part!r}", where=where, fix=_ADVICE)
     if not _NAME.fullmatch(anchor.name) or len(anchor.name) > _LONGEST_NAME:
         raise UsageError(
