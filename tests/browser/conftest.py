@@ -99,7 +99,7 @@ def picture() -> Picture:
             size = how["viewport"]
             assert isinstance(size, dict)
             page.set_viewport_size({"width": size["width"], "height": size["height"]})
-            page.screenshot(path=PICTURES / f"{name}-{look}.png")
+            page.screenshot(path=PICTURES / f"{name}-{look}.png", animations="disabled")
         page.emulate_media(color_scheme="light")
         page.set_viewport_size({"width": 1440, "height": 900})
 

@@ -16,7 +16,10 @@ from fairtrial.http.web.pages.experiment import experiment_routes
 from fairtrial.http.web.pages.experiments import experiments_routes
 from fairtrial.http.web.pages.reviews import review_routes
 from fairtrial.http.web.pages.row_actions import row_action_routes
+from fairtrial.http.web.pages.sessions import session_routes
+from fairtrial.http.web.pages.side_by_side import side_by_side_routes
 from fairtrial.http.web.pages.sign_in import sign_in_routes
+from fairtrial.http.web.pages.trends import trend_routes
 from fairtrial.http.web.templating import STATIC
 from fairtrial.model.api_key import KeyScope
 
@@ -50,6 +53,9 @@ def install_pages(app: FastAPI, bench: Bench, scope_of: Callable[[str], KeyScope
     router.include_router(experiments_routes(bench))
     router.include_router(experiment_routes(bench))
     router.include_router(compare_routes(bench))
+    router.include_router(side_by_side_routes(bench))
+    router.include_router(session_routes(bench))
+    router.include_router(trend_routes(bench))
     router.include_router(row_action_routes(bench))
     router.include_router(review_routes(bench))
     router.include_router(completion_routes(bench))

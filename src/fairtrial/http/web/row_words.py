@@ -12,6 +12,7 @@ from fairtrial.http.web.experiment_words import Chip
 from fairtrial.http.web.words import text_of
 from fairtrial.model.case import Case
 from fairtrial.model.json import Json
+from fairtrial.model.row import RowGlance
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause, Verdict
 
@@ -150,7 +151,12 @@ def change_chip(view: RowView) -> Chip | None:
 
 def verdict_chip(view: RowView) -> Chip:
     """Return how the trials of a row ended, together."""
-    row = view.glance.row
+    return glance_chip(view.glance)
+
+
+def glance_chip(glance: RowGlance) -> Chip:
+    """Return how the trials of a row ended, together."""
+    row = glance.row
     return _ended(row.passed, row.failed, row.undecided)
 
 

@@ -34,7 +34,13 @@ class Place:
     path: str
 
 
-PLACES: Final = (Place("Experiments", "/experiments"), Place("Review", "/review"))
+PLACES: Final = (
+    Place("Experiments", "/experiments"),
+    Place("Sessions", "/sessions"),
+    Place("Datasets", "/datasets"),
+    Place("Trends", "/trend"),
+    Place("Review", "/review"),
+)
 """The navigation. A page tells which it belongs to by the `place` of its template."""
 
 
