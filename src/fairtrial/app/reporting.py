@@ -54,16 +54,24 @@ def take_rows(bench: Bench, ref: str, request: RowBatch, receipt: Receipt | None
         NotFoundError: there is no such experiment.
         ConflictError: they do not go with what is on record.
     """
-    experiment = bench.store.experiments.find(ref).experiment
+    state = bench.store.experiments.find(ref)
+    experiment = state.experiment
     if not experiment.is_reported:
         raise ConflictError(
             "not_reported",
             f"{experiment.id} takes no rows: it was run, not reported",
             fix="open one with POST /v2/experiments",
         )
-    reader = RowReader(bench, experiment)
     now = bench.clock.now()
-    rows = reader.read(request.rows, now)
+    try:
+        rows = RowReader(bench, experiment).read(request.rows, now)
+    except UsageError:
+        if state.status is Status.RUNNING:
+            raise
+        # Whatever is wrong with them, they come too late.
+        raise ConflictError(
+            "experiment_ended", f"{experiment.id} is {state.status} and takes no more rows"
+        ) from None
     return TakenReport(experiment.id, bench.store.reports.take(experiment.id, rows, receipt, now))
 
 

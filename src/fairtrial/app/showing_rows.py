@@ -13,15 +13,17 @@ from fairtrial.model.experiment import ExperimentState
 from fairtrial.ports import RowQuery
 
 
-def shown_rows(bench: Bench, state: ExperimentState, where: str, options: Rows) -> RowsReport:
-    """Return a page of rows.
+def shown_rows(
+    bench: Bench, state: ExperimentState, where: str | None, options: Rows
+) -> RowsReport:
+    """Return a page of rows; without a filter, of all.
 
     Raises:
         UsageError: the filter or the place is not understood.
         NotFoundError: the filter asks for a baseline, and there is none.
     """
     store = bench.store.experiments
-    fitting = row_filter(bench, state, where)
+    fitting = None if where is None else row_filter(bench, state, where)
     after = None if options.after is None else _key(options.after)
     query = RowQuery(limit=options.limit + 1, after=after, where=fitting)
     rows = store.rows(state.experiment.id, query)

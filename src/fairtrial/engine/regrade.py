@@ -110,3 +110,37 @@ class Regrader:
             grading_cost_usd=grading_cost(scores),
         )
         return trial, Pass(ruling.verdict, {score.grader: score.value for score in scores})
+
+
+@dataclass(frozen=True, slots=True)
+class Adder:
+    """Adds the scores of further graders to a stored trial; those that it has stay.
+
+    Attributes:
+        regrader: Asks the further graders.
+    """
+
+    regrader: Regrader
+
+    async def run(self, lease: Lease) -> Trial:
+        """Grade one output by the further graders; a trial without one stays as it is."""
+        if not isinstance(lease, StoredLease):
+            raise TypeError(lease)
+        origin = lease.origin
+        if not has_output(origin):
+            return origin
+        added = await self.regrader.run(lease)
+        if not added.scores:  # something other than a grader failed
+            return replace(added, scores=origin.scores)
+        scores = (*origin.scores, *added.scores)
+        ruling = decide(None, scores)
+        return replace(
+            origin,
+            verdict=ruling.verdict,
+            cause=ruling.cause,
+            reason=ruling.reason,
+            score=ruling.score,
+            scores=scores,
+            at_fault=ruling.at_fault,
+            grading_cost_usd=grading_cost(scores),
+        )

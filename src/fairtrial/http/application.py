@@ -15,12 +15,15 @@ from fairtrial import __version__
 from fairtrial.app.bench import Bench
 from fairtrial.app.receiving import Receiver
 from fairtrial.http import problems
+from fairtrial.http.answers import report_schemas
 from fairtrial.http.guard import Gate, Guard, Tally
 from fairtrial.http.mcp import PATH as AGENTS_PATH
 from fairtrial.http.routes.events import event_routes
 from fairtrial.http.routes.health import health_routes
 from fairtrial.http.routes.otlp import otlp_routes
+from fairtrial.http.routes.paged import page_routes
 from fairtrial.http.routes.readings import reading_routes
+from fairtrial.http.routes.writings import body_schemas, writing_routes
 from fairtrial.http.web.routes import install_pages
 from fairtrial.model.errors import FairtrialError
 
@@ -79,6 +82,8 @@ def create_app(bench: Bench, around: Surroundings) -> FastAPI:
     )
     app.include_router(health_routes())
     app.include_router(reading_routes(bench))
+    app.include_router(page_routes(bench))
+    app.include_router(writing_routes(bench))
     app.include_router(event_routes(bench))
     if around.receiver is not None:
         app.include_router(otlp_routes(around.receiver))
@@ -98,7 +103,9 @@ def _describe(app: FastAPI) -> None:
     def described() -> dict[str, Any]:
         document = made()
         components = document.setdefault("components", {})
-        components.setdefault("schemas", {})["Problem"] = _PROBLEM
+        schemas = components.setdefault("schemas", {})
+        schemas.clear()  # FastAPI's own errors are told as problems
+        schemas |= {**report_schemas(), **body_schemas(), "Problem": _PROBLEM}
         components["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
         document["security"] = [{}, {"key": []}]
         return document

@@ -29,7 +29,9 @@ _FILES: Final = "/static/"
 """Nor do the files that all pages are made with."""
 _MEGABYTE: Final = 1024 * 1024
 _LARGEST: Final = 1 * _MEGABYTE
-_LARGEST_OF: Final = {"/v1/traces": 16 * _MEGABYTE, "/v1/logs": 16 * _MEGABYTE}
+_LARGEST_BATCH: Final = 16 * _MEGABYTE
+_BATCHES: Final = ("/v1/traces", "/v1/logs", "/rows", "/versions")
+"""How paths end that take many things at once."""
 _HEADERS: Final = {
     "content-security-policy": (
         "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
@@ -51,11 +53,13 @@ class Gate:
         host: What it listens on.
         exposed: Other machines can reach it.
         scope_of: What the key with this text may do; None when there is no such key.
+        outside: Whether a good key is for a project that a path and its query are not of.
     """
 
     host: str
     exposed: bool
     scope_of: Callable[[str], KeyScope | None]
+    outside: Callable[[str, str, str], bool] = lambda _key, _path, _query: False
 
 
 @dataclass
@@ -103,7 +107,7 @@ class Guard:
         if found is not None:
             await self._refuse(found, scope, receive, marked)
             return
-        limit = _LARGEST_OF.get(scope["path"], _LARGEST)
+        limit = largest_body(scope["path"])
         started = False
 
         async def noting(message: Message) -> None:
@@ -146,7 +150,7 @@ class Guard:
             foreign = _foreign(headers, hosts[0], scope.get("scheme", "http"))
             if foreign is not None:
                 return HTTPStatus.FORBIDDEN, foreign
-        limit = _LARGEST_OF.get(scope["path"], _LARGEST)
+        limit = largest_body(scope["path"])
         length = headers.get("content-length", "")
         if length.isdecimal() and int(length) > limit:
             return _too_large(limit)
@@ -177,13 +181,31 @@ class Guard:
                 where="Authorization",
                 fix="`fairtrial key list` shows the keys",
             )
+        return await self._beyond(allowed, text.strip(), scope)
+
+    async def _beyond(
+        self, allowed: KeyScope, key: str, scope: Scope
+    ) -> tuple[HTTPStatus, FairtrialError] | None:
+        """Return why a good key is not enough; None when it is."""
         if scope["method"] not in _READS and allowed is not KeyScope.WRITE:
             return HTTPStatus.FORBIDDEN, RefusedError(
                 "this key may only read",
                 where="Authorization",
                 fix="make one that may write: fairtrial key create NAME --scope write",
             )
+        query = scope.get("query_string", b"").decode("latin-1")
+        if await asyncio.to_thread(self._gate.outside, key, scope["path"], query):
+            return HTTPStatus.FORBIDDEN, RefusedError(
+                "this key is for one project, and this is not of it",
+                where="Authorization",
+                fix="ask under /v2/projects/PROJECT, or use a key for all projects",
+            )
         return None
+
+
+def largest_body(path: str) -> int:
+    """Return how many bytes of a body are taken."""
+    return _LARGEST_BATCH if path.endswith(_BATCHES) else _LARGEST
 
 
 def _signed_in(headers: Headers) -> str | None:

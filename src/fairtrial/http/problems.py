@@ -17,6 +17,7 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.crashes import crash_log
 from fairtrial.http.web.problem_pages import problem_page, wants_page
 from fairtrial.model.errors import (
+    ConflictError,
     DefectError,
     FairtrialError,
     NotFoundError,
@@ -45,6 +46,7 @@ _KINDS: Final[Mapping[type[FairtrialError], _Kind]] = {
     UsageError: _Kind("usage", HTTPStatus.BAD_REQUEST),
     NotFoundError: _Kind("not-found", HTTPStatus.NOT_FOUND),
     RefusedError: _Kind("refused", HTTPStatus.FORBIDDEN),
+    ConflictError: _Kind("conflict", HTTPStatus.CONFLICT),
     StoreError: _Kind("store", HTTPStatus.SERVICE_UNAVAILABLE),
     DefectError: _Kind("defect", HTTPStatus.INTERNAL_SERVER_ERROR),
     FairtrialError: _Kind("no-verdict", HTTPStatus.SERVICE_UNAVAILABLE),
@@ -117,7 +119,8 @@ def answer_to(
 def told(scope: Scope, error: FairtrialError) -> Response:
     """Return an error with the status of its class."""
     kind = next(_KINDS[base] for base in type(error).__mro__ if base in _KINDS)
-    return answer_to(scope, kind.status, error, kind=f"urn:fairtrial:problem:{kind.name}")
+    name = error.kind if isinstance(error, ConflictError) else kind.name
+    return answer_to(scope, kind.status, error, kind=f"urn:fairtrial:problem:{name}")
 
 
 def install(app: FastAPI, bench: Bench) -> None:

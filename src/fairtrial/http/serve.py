@@ -10,6 +10,7 @@ from dataclasses import replace
 from http import HTTPStatus
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.key_projects import outside
 from fairtrial.app.keys import scope_of
 from fairtrial.app.receiving import Receiver
 from fairtrial.app.reports.serve import ServeReport
@@ -41,7 +42,12 @@ def serve(bench: Bench, request: Request) -> ServeReport:
     with closing(listening_on(request.host, request.port)) as listening:
         host, port = listening.getsockname()[:2]
         exposed = not is_loopback(host)
-        gate = Gate(request.host, exposed, lambda key: scope_of(bench, key))
+        gate = Gate(
+            request.host,
+            exposed,
+            lambda key: scope_of(bench, key),
+            lambda key, path, query: outside(bench, key, path, query),
+        )
         receiver = Receiver(replace(bench, publish=_counting(bench, tally)))
         taking = receiver if request.receive else None
         url = url_of(request.host, port)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, get_args
@@ -14,6 +14,7 @@ from fastapi.responses import Response
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.verbs import Verb, find_verb
+from fairtrial.http.answers import schema_ref
 from fairtrial.http.problems import MEDIA_TYPE
 from fairtrial.model.errors import DefectError, UsageError
 from fairtrial.schema.decoding import decode, unknown_name
@@ -32,6 +33,8 @@ class Reading:
         in_path: Options that parameters of the path give, by the parameter's name.
         renamed: Options that have another name in the query, by that name.
         left_out: Options that are of no use here. Those that name a file of the server always are.
+        answers: The forms of its answer, as `docs/reference/json.md` calls them.
+        name: What it is called in the description; the verb's words unless given.
     """
 
     path: str
@@ -39,6 +42,13 @@ class Reading:
     in_path: Mapping[str, str] = field(default_factory=dict)
     renamed: Mapping[str, str] = field(default_factory=dict)
     left_out: frozenset[str] = frozenset()
+    answers: tuple[str, ...] = ()
+    name: str | None = None
+
+    @property
+    def called(self) -> str:
+        """What it is called in the description."""
+        return self.name or "_".join(self.verb)
 
 
 def add_readings(router: APIRouter, bench: Bench, readings: tuple[Reading, ...]) -> None:
@@ -49,12 +59,12 @@ def add_readings(router: APIRouter, bench: Bench, readings: tuple[Reading, ...])
             reading.path,
             _endpoint(bench, verb, reading),
             methods=["GET"],
-            name=verb.module,
-            operation_id=verb.module,
+            name=reading.called,
+            operation_id=reading.called,
             summary=verb.summary,
             tags=[verb.path[0]],
             response_class=Response,
-            responses=_responses(verb),
+            responses=responses(verb.summary, 200, reading.answers),
             openapi_extra={"parameters": list(_parameters(verb, reading))},
         )
 
@@ -88,18 +98,56 @@ def _values(request: Request, verb: Verb, reading: Reading) -> dict[str, Any]:
         UsageError: a parameter of the query has no meaning.
     """
     names = {option: name for name, option in reading.renamed.items()}
-    offered = {names.get(option.name, option.name): option for option in _offered(verb, reading)}
+    given = {option: request.path_params[name] for name, option in reading.in_path.items()}
+    return _read(request, _offered(verb, reading), names) | given
+
+
+def query_values(
+    request: Request, kind: type[Any] | None, names: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the options of a kind that the query of a request gives.
+
+    Args:
+        request: The request.
+        kind: A dataclass of options; None takes none.
+        names: Other names of options in the query.
+
+    Raises:
+        UsageError: a parameter has no meaning.
+    """
+    return _read(request, [] if kind is None else options_of(kind), names)
+
+
+def query_parameters(kind: type[Any], names: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Return how the description of the API tells of the options of a kind."""
+    return [_parameter(option, names) for option in options_of(kind)]
+
+
+def _read(request: Request, options: Iterable[Option], names: Mapping[str, str]) -> dict[str, Any]:
+    offered = {names.get(option.name, option.name): option for option in options}
     values: dict[str, Any] = {}
     for name, text in request.query_params.multi_items():
         option = offered.get(name)
         if option is None:
-            raise UsageError(unknown_name(name, offered), where=QUERY)
+            raise UsageError(
+                unknown_name(name, offered) if offered else f"unknown {name!r}", where=QUERY
+            )
         if _is_list(option):
             values.setdefault(option.name, []).append(text)
         else:
             values[option.name] = _typed(option, text)
-    given = {option: request.path_params[name] for name, option in reading.in_path.items()}
-    return values | given
+    return values
+
+
+def _parameter(option: Option, names: Mapping[str, str]) -> dict[str, Any]:
+    (schema,), _ = msgspec.json.schema_components([option.type])
+    return {
+        "name": names.get(option.name, option.name),
+        "in": "query",
+        "required": option.required,
+        "description": option.doc,
+        "schema": schema,
+    }
 
 
 def _offered(verb: Verb, reading: Reading) -> list[Option]:
@@ -147,29 +195,22 @@ def _parameters(verb: Verb, reading: Reading) -> list[dict[str, Any]]:
                 "schema": {"type": "string", "minLength": 1},
             }
         )
-    for option in _offered(verb, reading):
-        (schema,), _ = msgspec.json.schema_components([option.type])
-        found.append(
-            {
-                "name": names.get(option.name, option.name),
-                "in": "query",
-                "required": option.required,
-                "description": option.doc,
-                "schema": schema,
-            }
-        )
+    found += [_parameter(option, names) for option in _offered(verb, reading)]
     return found
 
 
-def _responses(verb: Verb) -> dict[int | str, dict[str, Any]]:
-    report = {
-        "type": "object",
-        "required": ["schema"],
-        "properties": {"schema": {"type": "string"}},
-        "description": f"What `fairtrial {verb.name} --json` prints.",
-    }
+def responses(summary: str, status: int, answers: Sequence[str]) -> dict[int | str, dict[str, Any]]:
+    """Return how a route answers, for the description of the API.
+
+    Args:
+        summary: What it does.
+        status: What it answers when all is well.
+        answers: The forms of that answer; none stands for an answer without a body.
+    """
+    refs = [{"$ref": schema_ref(title)} for title in answers]
+    content = {"application/json": {"schema": refs[0] if len(refs) == 1 else {"anyOf": refs}}}
     return {
-        200: {"description": verb.summary, "content": {"application/json": {"schema": report}}},
+        status: {"description": summary, **({"content": content} if refs else {})},
         "default": {
             "description": "What went wrong, and what to do next",
             "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},

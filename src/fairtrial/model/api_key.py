@@ -25,6 +25,7 @@ class ApiKey:
         scope: What it may do.
         created_at: When it was made (UTC).
         revoked_at: When it was revoked; None while it is good.
+        project: The id of the only project that it is for; None when it is for all.
     """
 
     id: str
@@ -32,3 +33,4 @@ class ApiKey:
     scope: KeyScope
     created_at: datetime
     revoked_at: datetime | None = None
+    project: str | None = None

@@ -36,6 +36,7 @@ class SqlKeyStore:
             "scope": key.scope.value,
             "digest": digest,
             "created_at": to_micros(key.created_at),
+            "project": key.project,
         }
         with self._database.write() as connection:
             same = select(api_key.c.ref).where(api_key.c.name == key.name, _GOOD)
@@ -92,4 +93,5 @@ def _key(row: Any) -> ApiKey:
         scope=KeyScope(row.scope),
         created_at=from_micros(row.created_at),
         revoked_at=None if row.revoked_at is None else from_micros(row.revoked_at),
+        project=row.project,
     )

@@ -18,6 +18,7 @@ def key_json(key: ApiKey) -> dict[str, Json]:
         "id": key.id,
         "name": key.name,
         "scope": key.scope.value,
+        "project": key.project,
         "created_at": timestamp(key.created_at),
         "revoked_at": None if key.revoked_at is None else timestamp(key.revoked_at),
     }

@@ -20,7 +20,7 @@ class RowsReport(Informing):
 
     Attributes:
         state: The experiment.
-        where: The filter.
+        where: The filter; None when there is none.
         rows: In order of case, condition and arm.
         n_rows: How many there are on all pages.
         more: Whether there are rows after these.
@@ -29,7 +29,7 @@ class RowsReport(Informing):
     schema: ClassVar[str] = "fairtrial.rows/1"
 
     state: ExperimentState
-    where: str
+    where: str | None
     rows: Sequence[Row]
     n_rows: int
     more: bool

@@ -22,6 +22,9 @@ class Request:
     """What to call it, e.g. who or what uses it"""
     scope: Literal["read", "write"] = option("read", metavar="SCOPE")
     """What it may do: read, or write, which includes read"""
+    project: str | None = option(None, metavar="PROJECT")
+    """Only for this project of the server: its id or name, as `GET /v2/projects` has them
+    (default: for all there is)"""
 
 
 EXAMPLES = ("fairtrial key create laptop", "fairtrial key create ci --scope write --json")

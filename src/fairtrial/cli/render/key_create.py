@@ -11,6 +11,7 @@ from fairtrial.cli.render.lines import line
 def render(report: CreatedKeyReport, console: Console) -> None:
     """Print the key, and that it is shown once."""
     may = "read" if report.key.scope.value == "read" else "read and write"
-    line(console, f"Key {report.key.name} ({report.key.id}) may {may}.")
+    only = "" if report.key.project is None else f" in project {report.key.project} alone"
+    line(console, f"Key {report.key.name} ({report.key.id}) may {may}{only}.")
     line(console, f"  {report.token}")
     line(console, "It is not shown again. Send it as  Authorization: Bearer KEY")

@@ -17,7 +17,7 @@ def render(report: KeysReport, console: Console) -> None:
     rows = [
         (
             key.name,
-            key.scope.value,
+            key.scope.value if key.project is None else f"{key.scope.value} in {key.project}",
             key.id,
             when(key.created_at),
             "–" if key.revoked_at is None else when(key.revoked_at),

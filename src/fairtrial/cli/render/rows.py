@@ -40,7 +40,7 @@ def render(report: RowsReport, console: Console) -> None:
     table(console, [_COLUMNS[at] for at in kept], [[row[at] for at in kept] for row in rows])
     command = f"fairtrial exp show {experiment.id}"
     if report.next is not None:
-        place = f"{option('--where', report.where)} {option('--after', report.next)}"
+        place = f"{option('--where', report.where or '')} {option('--after', report.next)}"
         line(console, f"Further ones: {command} {place}", "dim")
     case = option("--case", report.rows[0].key.case_id)
     line(console, f"One in full: {command} {case}", "dim")
