@@ -6,7 +6,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -33,7 +33,8 @@ class Person:
     yes: bool = True
     asked: list[str] = field(default_factory=list)
 
-    async def __call__(self, _: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+    async def __call__(self, context: Any, params: types.ElicitRequestParams) -> types.ElicitResult:
+        del context
         self.asked.append(params.message)
         content: dict[str, Any] | None = {"yes": self.yes} if self.action == "accept" else None
         return types.ElicitResult(action=self.action, content=content)
@@ -79,9 +80,6 @@ def report_of(result: types.CallToolResult) -> Any:
 def error_of(result: types.CallToolResult) -> Any:
     assert result.is_error is True, text_of(result)
     return result.structured_content["error"]
-
-
-Until = Callable[[], Awaitable[bool]]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import os
@@ -96,8 +97,6 @@ def test_pages_of_other_sites_and_wrong_keys_are_refused(
 
 
 def test_an_empty_key_is_none(server: Server) -> None:
-    call = {"name": "dataset_add", "arguments": {"name": "n", "sessions": ["latest"]}}
-
     async def conversation() -> None:
         headers = {"Authorization": ""}
         async with (
@@ -107,23 +106,24 @@ def test_an_empty_key_is_none(server: Server) -> None:
                 elicitation_callback=Person(),
             ) as client,
         ):
-            done = await client.call_tool(str(call["name"]), dict(call["arguments"]))
+            done = await client.call_tool("dataset_add", {"name": "n", "sessions": ["latest"]})
             assert "a key that may write is needed" in error_of(done)["why"]
 
     talk(conversation())
 
 
 def test_stopping_the_server_does_not_wait_for_agents(bench: Bench) -> None:
-    async def conversation() -> None:
-        with running(bench) as server:
-            async with over_http(f"{server.url}/mcp", era="legacy") as client:
-                await client.call_tool("exp_list")
-                server.stop()
-                with contextlib.suppress(Exception):
-                    await client.call_tool("exp_list")
+    async def conversation(server: Server) -> None:
+        # The client keeps a stream open for what the server may tell it.
+        async with over_http(f"{server.url}/mcp", era="legacy") as client:
+            await client.call_tool("exp_list")
+            await asyncio.to_thread(server.stop)
 
-    with contextlib.suppress(Exception):
-        talk(conversation())
+    with running(bench) as server:
+        with contextlib.suppress(Exception):  # whatever the client says when its server is gone
+            talk(conversation(server))
+        assert server.report is not None
+        assert server.report.requests > 1
 
 
 @contextmanager

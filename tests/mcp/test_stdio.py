@@ -38,8 +38,8 @@ def test_a_case_becomes_an_experiment_and_the_person_is_asked(era: str, cases: s
     person = Person()
     told: list[tuple[float, float | None, str | None]] = []
 
-    async def heard(done: float, of: float | None, text: str | None) -> None:
-        told.append((done, of, text))
+    async def heard(progress: float, total: float | None, message: str | None) -> None:
+        told.append((progress, total, message))
 
     async def conversation() -> None:
         async with over_stdio(person=person, era=era) as client:
@@ -133,8 +133,9 @@ def test_cancelling_stops_the_run_and_keeps_finished_trials(
             report_of(await client.call_tool("dataset_add", {"name": "n", "files": [cases]}))
             with anyio.CancelScope() as scope:
 
-                async def heard(done: float, *_: Any) -> None:
-                    if done:
+                async def heard(progress: float, total: float | None, message: str | None) -> None:
+                    del total, message
+                    if progress:
                         scope.cancel()
 
                 await client.call_tool("exp_run", slow, progress_callback=heard)

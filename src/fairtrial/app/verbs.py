@@ -242,17 +242,17 @@ VERBS = (
         reads=True,
     ),
     Verb(
-        ("sessions", "stats"),
-        "Sum sessions up by week and agent: how many, how many flagged and with what, tokens, cost",
-    ),
-    Verb(("sessions", "export"), "Write a session as jsonl or markdown"),
-    Verb(
-    Verb(
         ("sessions", "decisions"),
         "List the steps at which agents chose badly, or well where they could have chosen badly",
         reads=True,
         runs_graders=True,
     ),
+    Verb(
+        ("sessions", "stats"),
+        "Sum sessions up by week and agent: how many, how many flagged and with what, tokens, cost",
+    ),
+    Verb(("sessions", "export"), "Write a session as jsonl or markdown"),
+    Verb(
         ("sessions", "checkout"),
         "Write the repository as it was before a session into a new folder",
     ),

@@ -17,6 +17,7 @@ from fairtrial.app.requests.exp_run import Request as RunRequest
 from fairtrial.app.verbs import VERBS, Verb
 from fairtrial.cli.filter_reference import filters_page
 from fairtrial.cli.help import GLOBAL_OPTIONS, is_list
+from fairtrial.cli.mcp_reference import mcp_page
 from fairtrial.cli.sdk_reference import sdk_page
 from fairtrial.model.json import Json
 from fairtrial.schema.fields import JSON_OR_FILE, MISSING, Option, options_of
@@ -204,6 +205,7 @@ def _page(title: str, *parts: str) -> str:
 PAGES: Mapping[str, Callable[[], str]] = {
     "cli.md": cli_page,
     "filters.md": lambda: filters_page(_page, _table),
+    "mcp.md": lambda: mcp_page(_page, _table, _schema_table),
     "sdk.md": lambda: sdk_page(_page),
     "spec.md": spec_page,
 }
