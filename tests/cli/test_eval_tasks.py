@@ -78,6 +78,8 @@ def test_a_suite_is_loaded_as_far_as_it_fits(fairtrial: Command, repo: Repo) -> 
     (problem,) = done.json["problems"]
     assert "[verifier]" in problem["message"]
     assert done.json["gone"] == ["two"]
+    inner = fairtrial("eval", "import", "evals/failures/tasks", "--json").json
+    assert (inner["suite"], inner["gone"]) == ("failures", ["two"])
     states = {
         one["name"]: one["state"] for one in fairtrial("eval", "list", "--json").json["tasks"]
     }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,21 +46,17 @@ def eval_import(bench: Bench, request: Request) -> ImportReport:
     is_suite = folders != [folder]
     root = _project(bench, folder)
     bring_snapshots(bench)
+    suite = _suite_of(folders[0])
+    known = _known(bench, root, suite)
     loaded: list[LoadedTask] = []
     problems: list[tuple[str, str]] = []
     for place in folders:
         try:
-            loaded.append(_loaded(bench, place, root))
+            loaded.append(_loaded(bench, place, root, known))
         except FairtrialError as error:
             if not is_suite:
                 raise
             problems.append((str(place), str(error)))
-        except OSError as error:
-            why = f"{error.filename or place} cannot be read: {error.strerror or error}"
-            if not is_suite:
-                raise UsageError(why) from error
-            problems.append((str(place), why))
-    suite = folder if is_suite else _suite_of(folder)
     gone = _gone(bench, root, suite.name) if is_suite else []
     return ImportReport(suite.name, str(root), loaded, problems, gone)
 
@@ -70,9 +66,10 @@ def _of_another_tool(bench: Bench, brought: Brought, root: Path) -> ImportReport
         raise NotFoundError("there is no task in there", fix="look at what it holds")
     loaded: list[LoadedTask] = []
     problems = list(brought.problems)
+    known = _known(bench, root, brought.suite)
     for place, lost in brought.folders.items():
         try:
-            one = _loaded(bench, place, root)
+            one = _loaded(bench, place, root, known)
         except FairtrialError as error:
             problems.append((str(place), str(error)))
         else:
@@ -107,13 +104,15 @@ def _suite_of(folder: Path) -> Path:
     return folder.parent.parent if folder.parent.name == TASKS else folder.parent
 
 
-def _loaded(bench: Bench, folder: Path, root: Path) -> LoadedTask:
+def _known(bench: Bench, root: Path, suite: Path) -> Mapping[str, KeptTask]:
+    """Return the tasks of a suite as they were loaded, by name."""
+    return {one.task.name: one for one in bench.store.suites.tasks(str(root), suite.name)}
+
+
+def _loaded(bench: Bench, folder: Path, root: Path, known: Mapping[str, KeptTask]) -> LoadedTask:
     task = read_task(folder, root)
-    suites = bench.store.suites
-    before = next(
-        (one for one in suites.tasks(str(root), task.suite) if one.task.name == task.name), None
-    )
-    kept = suites.load(task, str(root), str(folder), bench.clock.now())
+    before = known.get(task.name)
+    kept = bench.store.suites.load(task, str(root), str(folder), bench.clock.now())
     notes = _notes(bench, task)
     if before is None:
         return LoadedTask(kept, "new", (), void=False, notes=notes)
