@@ -21,6 +21,7 @@ from fairtrial.interchange.pictures.forest import MOST_ROWS, Line, Panel, forest
 from fairtrial.interchange.pictures.histogram import Bar, add_histogram
 from fairtrial.interchange.pictures.lettering import fitted, width_of
 from fairtrial.interchange.pictures.of_comparison import comparison_picture, points
+from fairtrial.interchange.pictures.over_time import Point, rates_over_time
 from fairtrial.interchange.pictures.png import png
 from fairtrial.interchange.pictures.svg import DARK, LIGHT, Drawing
 from fairtrial.model.columns import CaseLabels
@@ -268,3 +269,25 @@ def test_png_is_a_picture_of_twice_the_size() -> None:
     content = png(drawing.document(), "x.png")
     assert content.startswith(b"\x89PNG\r\n\x1a\n")
     assert int.from_bytes(content[16:20], "big") == 2 * drawing.width
+
+
+def test_each_version_over_time_has_a_dot_and_its_interval() -> None:
+    points = [Point("one", 0.5, (0.25, 0.75)), Point("two", None, None), Point("three", 1.0, None)]
+    drawn = rates_over_time("of <b>", points, None).inline()
+    assert drawn.count("<circle") == 2
+    assert drawn.count('class="edge-first"') == 1
+    assert "of &lt;b&gt;" in drawn
+    assert "noise" not in drawn
+    assert "<circle" not in rates_over_time("t", [], None).inline()
+
+
+def test_the_band_of_noise_stays_within_the_picture() -> None:
+    drawn = rates_over_time("t", [Point("one", 0.95, None)], (0.8, 1.1)).inline()
+    assert "noise" in drawn
+    assert 'y="14"' in drawn
+
+
+def test_many_long_names_over_time_do_not_touch() -> None:
+    points = [Point(f"a long name of version {n}", 0.5, None) for n in range(60)]
+    drawn = rates_over_time("t", points, None).inline()
+    assert 5 <= drawn.count("a long") < 30

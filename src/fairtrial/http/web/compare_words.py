@@ -9,7 +9,7 @@ from typing import Final
 from fairtrial.app.compare_page import ComparedRow, ComparePage
 from fairtrial.app.experiment_page import key_text
 from fairtrial.http.web.experiment_words import Chip
-from fairtrial.http.web.words import DASH, number, percent, signed
+from fairtrial.http.web.words import DASH, number, percent, points, signed
 from fairtrial.model.comparison import Change, Side
 from fairtrial.model.decision import Decision, Outcome
 from fairtrial.model.delta import Delta, Direction
@@ -111,9 +111,7 @@ def _line(name: str, delta: Delta, moved: tuple[int, int], *, shares: bool) -> S
 
 
 def _change(value: float | None, *, shares: bool) -> str:
-    if value is None:
-        return DASH
-    return signed(round(100 * value, 1)) if shares else signed(value)
+    return points(value) if shares else signed(value)
 
 
 def row_lines(page: ComparePage) -> list[RowLine]:

@@ -38,6 +38,11 @@ def signed(value: float | None) -> str:
     return "±0" if text == "0" else f"{'+' if value > 0 else '−'}{text}"
 
 
+def points(value: float | None) -> str:
+    """Return a difference of shares in points with its sign, or a dash where there is none."""
+    return DASH if value is None else signed(round(100 * value, 1))
+
+
 def count(n: int) -> str:
     """Return a count with its thousands apart."""
     return f"{n:,}"
@@ -103,6 +108,7 @@ FILTERS: Final = {
     "percent": percent,
     "number": number,
     "signed": signed,
+    "points": points,
     "count": count,
     "counted": counted,
     "duration": duration,
