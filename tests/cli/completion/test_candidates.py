@@ -37,6 +37,8 @@ def texts(line: str, home: Path) -> list[str]:
     [
         ("exp sho", ["show"]),
         ("sess", ["sessions"]),
+        ("sessions decisions --behavior un", ["unverified-claim", "unchanged-retry"]),
+        ("sessions decisions --behavior=d", ["--behavior=done-while-failing"]),
         ("vers", []),
         ("--ver", ["--version"]),
         ("exp list --wh", ["--where"]),
