@@ -91,6 +91,8 @@ def test_what_is_exported_is_loaded_as_the_same_task(
     assert any("near misses" in lost for lost in told["lost"])
     again = read_task(out / "fix-a", repo.root)
     assert again.digest == read_task(folder, repo.root).digest == told["digest"]
+    whole = fairtrial("eval", "import", str(out), "--json").json
+    assert [(one["name"], one["digest"]) for one in whole["tasks"]] == [("fix-a", again.digest)]
     dockerfile = (out / "fix-a" / "environment" / "Dockerfile").read_text()
     assert "FROM python:3.12\nWORKDIR /workspace\n" in dockerfile
     workspace = out / "fix-a" / "environment" / "workspace"

@@ -82,6 +82,7 @@ def _folders(folder: Path) -> list[Path]:
     if (folder / FILE).is_file():
         return [folder]
     found = task_folders(folder) if folder.name != TASKS else task_folders(folder.parent)
+    found = found or sorted(path.parent for path in folder.glob(f"*/{FILE}"))
     if found:
         return found
     if not folder.is_dir():
