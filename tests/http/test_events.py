@@ -9,6 +9,7 @@ from contextlib import closing, contextmanager
 from typing import Any
 
 from tests.http import telling
+from tests.http.api import Api
 from tests.http.conftest import PATIENCE_S, Server, running
 
 from fairtrial.app.bench import Bench
@@ -63,3 +64,27 @@ def test_the_end_of_the_server_ends_the_stream(bench: Bench) -> None:
     with running(bench) as server, watching(server) as told:
         server.stop()
         assert list(told) == []
+
+
+def test_who_comes_back_is_told_what_was_missed(server: Server) -> None:
+    api = Api(server)
+
+    def ask(last: str | None) -> tuple[http.client.HTTPConnection, http.client.HTTPResponse]:
+        connection = http.client.HTTPConnection(server.address, timeout=PATIENCE_S)
+        connection.request("GET", "/v2/events", headers={"last-event-id": last} if last else {})
+        answer = connection.getresponse()
+        assert answer.readline() == b": ready\n"
+        return connection, answer
+
+    connection, answer = ask(None)
+    with closing(connection):
+        api.opened(name="seen")
+        lines = [answer.readline().decode() for _ in range(2)]
+        last = next(line for line in lines if line.startswith("id: ")).removeprefix("id: ").strip()
+    api.opened(name="missed")
+    connection, answer = ask(last)
+    with closing(connection):
+        assert next(found["name"] for _, found in events(answer) if found["name"] != "seen")
+    connection, answer = ask("of-another-run-7")
+    with closing(connection):
+        assert next(events(answer)) == ("missed", {})

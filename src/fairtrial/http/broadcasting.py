@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
+from collections import deque
 from collections.abc import AsyncIterator
 from typing import Final
 
@@ -14,8 +16,13 @@ from fairtrial.model.errors import StoreError
 _LOOK_S: Final = 0.5
 _BEAT_S: Final = 15.0
 _MOST_WAITING: Final = 1_000
+_MOST_KEPT: Final = 1_000
+"""Told events that one who comes back can still be told."""
+_LINGER_S: Final = 300.0
+"""How long it looks on when nobody watches: whoever comes back meanwhile has missed nothing."""
 _READY: Final = b": ready\n\n"
 _BEAT: Final = b": still here\n\n"
+_MISSED: Final = b"event: missed\ndata: {}\n\n"
 
 _Queue = asyncio.Queue[bytes | None]
 
@@ -28,9 +35,17 @@ class Broadcaster:
         self._queues: set[_Queue] = set()
         self._looking: asyncio.Task[None] | None = None
         self._ready = asyncio.Event()
+        self._run = secrets.token_hex(4)  # numbers of another server's run mean nothing here
+        self._told: deque[tuple[int, bytes]] = deque(maxlen=_MOST_KEPT)
+        self._number = 0
+        self._resting: asyncio.TimerHandle | None = None
 
-    async def stream(self) -> AsyncIterator[bytes]:
-        """Yield server-sent events until the watcher leaves or the server is stopped."""
+    async def stream(self, last: str | None = None) -> AsyncIterator[bytes]:
+        """Yield server-sent events until the watcher leaves or the server is stopped.
+
+        Args:
+            last: The id of the last event that the watcher was told; None at first.
+        """
         loop = asyncio.get_running_loop()
         queue: _Queue = asyncio.Queue(_MOST_WAITING)
 
@@ -40,12 +55,18 @@ class Broadcaster:
 
         self._bench.control.listen(asked)
         self._queues.add(queue)
+        missed = self._since(last)
+        if self._resting is not None:
+            self._resting.cancel()
+            self._resting = None
         try:
             if self._looking is None:
                 self._ready.clear()
                 self._looking = asyncio.create_task(self._look())
             await self._ready.wait()
             yield _READY
+            for one in missed:
+                yield one
             while self._bench.control.drain_reason is None:
                 try:
                     told = await asyncio.wait_for(queue.get(), _BEAT_S)
@@ -57,9 +78,28 @@ class Broadcaster:
         finally:
             self._bench.control.unlisten(asked)
             self._queues.discard(queue)
-            if not self._queues and self._looking is not None:
-                self._looking.cancel()
-                self._looking = None
+            if not self._queues and self._looking is not None and self._resting is None:
+                self._resting = loop.call_later(_LINGER_S, self._rest)
+
+    def _rest(self) -> None:
+        """Look no more."""
+        self._resting = None
+        if self._looking is not None and not self._queues:
+            self._looking.cancel()
+            self._looking = None
+            self._run = secrets.token_hex(4)  # what happens from now on is not seen
+            self._told.clear()
+
+    def _since(self, last: str | None) -> list[bytes]:
+        """Return what was told after an event; that some is not known any more, if it is not."""
+        if last is None:
+            return []
+        run, _, number = last.partition("-")
+        if run == self._run and number.isascii() and number.isdecimal() and len(number) < 18:
+            oldest = self._told[0][0] if self._told else self._number + 1
+            if oldest - 1 <= int(number) <= self._number:
+                return [told for at, told in self._told if at > int(number)]
+        return [_MISSED]
 
     async def _look(self) -> None:
         changes = await asyncio.to_thread(Changes, self._bench)
@@ -68,7 +108,11 @@ class Broadcaster:
                 try:
                     for change in await asyncio.to_thread(changes.look):
                         data = json.dumps(change.facts, ensure_ascii=False, allow_nan=False)
-                        self._tell(f"event: {change.kind}\ndata: {data}\n\n".encode())
+                        self._number += 1
+                        named = f"id: {self._run}-{self._number}\nevent: {change.kind}\n"
+                        told = f"{named}data: {data}\n\n".encode()
+                        self._told.append((self._number, told))
+                        self._tell(told)
                 except StoreError:
                     pass  # busy or in the way of something; the next look finds the same
                 self._ready.set()
