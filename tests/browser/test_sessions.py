@@ -43,7 +43,10 @@ def test_from_a_flag_to_its_turn_and_into_a_dataset(
     expect(page.locator(".event.flagged")).to_have_count(1)
     expect(page.locator(".event.flagged")).to_contain_text("All tests pass")
     picture(page, "session")
-    page.get_by_role("link", name="Load all").count()
+    page.get_by_text("20,0", exact=False).click()
+    page.get_by_role("link", name="Load all").click()
+    expect(page.locator("#whole")).to_contain_text("1 failed in 0.1s")
+    page.go_back()
     page.get_by_label("As a case in the dataset").fill("mine")
     page.get_by_role("button", name="Keep as a case").click()
     expect(page.locator("main")).to_contain_text("Kept as a case in mine@1")
@@ -57,7 +60,8 @@ def test_what_cannot_be_drafted_says_why(server: Server, page: Page, picture: Pi
     page.get_by_text("Draft an eval", exact=True).first.click()
     page.get_by_label("The command that says").fill("true")
     page.get_by_role("button", name="Draft an eval").click()
-    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_role("alert")).to_contain_text("in no git repository")
+    expect(page.get_by_label("The command that says")).to_have_value("true")
     picture(page, "session-not-drafted")
 
 

@@ -114,7 +114,7 @@ def compare_page(bench: Bench, request: ComparePageRequest) -> ComparePage:
     found, report = compared(bench, asked)
     counted = report.comparison.counts
     counts = {name: sum(counted[one] for one in group) for name, group in GROUPS.items()}
-    show = request.show or next((name for name, n in counts.items() if n), "regressed")
+    show = request.show or _first(counts, comparable=report.comparison.comparable)
     rows, following = _rows(found, show, request.after)
     sides = report.comparison.a, report.comparison.b
     glances = [_glances(bench, side.id, side.arm, rows) for side in sides]
@@ -131,6 +131,13 @@ def compare_page(bench: Bench, request: ComparePageRequest) -> ComparePage:
         next=following,
         others=_others(bench, state),
     )
+
+
+def _first(counts: Mapping[str, int], *, comparable: bool) -> str:
+    """Return the heading whose rows are shown when none is chosen."""
+    if not comparable and counts["not_comparable"]:
+        return "not_comparable"
+    return next((name for name, n in counts.items() if n), "regressed")
 
 
 def compared_rows(bench: Bench, request: ComparePageRequest) -> tuple[Compared, Compared]:

@@ -100,7 +100,8 @@ def _line(name: str, delta: Delta, moved: tuple[int, int], *, shares: bool) -> S
         name=name,
         a=show(delta.a),
         b=show(delta.b),
-        change=_change(delta.estimate, shares=shares) + (" points" if shares else ""),
+        change=_change(delta.estimate, shares=shares)
+        + (" points" if shares and delta.estimate is not None else ""),
         interval=interval,
         better={Direction.BETTER: True, Direction.WORSE: False}.get(delta.verdict),
         improved=moved[0],

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from fastapi import APIRouter, Depends, Request
-from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.dataset_add import dataset_add
@@ -74,7 +74,7 @@ def session_routes(bench: Bench) -> APIRouter:
 
     @router.get("/sessions/{ref}")
     def session(ref: str, request: Request) -> HTMLResponse:
-        return page(request, "session.html", **_context(bench, ref, request))
+        return page(request, "session.html", **_context(bench, ref, request), error=None, typed={})
 
     @router.get("/sessions/{ref}/events/{number}")
     def event(ref: str, number: int, request: Request) -> HTMLResponse:
@@ -91,16 +91,24 @@ def session_routes(bench: Bench) -> APIRouter:
             text=event_text(found),
         )
 
-    @router.post("/sessions/{ref}/case")
-    def keep(ref: str, form: _Form) -> RedirectResponse:
+    def refused(ref: str, request: Request, form: _Form, error: FairtrialError) -> HTMLResponse:
+        """Return the page of the session with what is wrong, and what was typed."""
+        context = _context(bench, ref, request)
+        return page(request, "session.html", 400, **context, error=error, typed=form)
+
+    @router.post("/sessions/{ref}/case", response_model=None)
+    def keep(ref: str, request: Request, form: _Form) -> Response:
         found = bench.store.sessions.find(ref).session
-        request = AddRequest(form.get("dataset", "").strip(), sessions=(found.id,))
-        added = dataset_add(bench, request)
+        wanted = AddRequest(form.get("dataset", "").strip(), sessions=(found.id,))
+        try:
+            added = dataset_add(bench, wanted)
+        except FairtrialError as error:
+            return refused(ref, request, form, error)
         done = "Kept as a case in" if added.is_new else "It is already in"
         return _back(found.id, done=f"{done} {added.version.ref}")
 
-    @router.post("/sessions/{ref}/eval")
-    def draft(ref: str, form: _Form) -> RedirectResponse:
+    @router.post("/sessions/{ref}/eval", response_model=None)
+    def draft(ref: str, request: Request, form: _Form) -> Response:
         found = bench.store.sessions.find(ref).session
         checking = Checking(
             verifier=form.get("verifier", ""),
@@ -108,7 +116,10 @@ def session_routes(bench: Bench) -> APIRouter:
             protected=_globs(form.get("protected", "")),
             suite=form.get("suite", "").strip() or "failures",
         )
-        report = eval_new(bench, NewRequest(found.id, checking))
+        try:
+            report = eval_new(bench, NewRequest(found.id, checking))
+        except FairtrialError as error:
+            return refused(ref, request, form, error)
         names = ", ".join(one.task.name for one in report.drafted)
         return _back(found.id, done=f"Drafted {report.suite}/{names}; check it before you use it")
 
