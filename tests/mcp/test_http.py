@@ -20,6 +20,9 @@ from tests.http.conftest import Server, running
 from tests.mcp.conftest import ERAS, Person, error_of, report_of, talk
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.key_create import key_create
+from fairtrial.app.projects import HERE
+from fairtrial.app.requests.key_create import Request as KeyRequest
 
 
 @asynccontextmanager
@@ -73,9 +76,35 @@ def test_without_a_key_it_only_reads(era: str, server: Server, cases: str) -> No
             assert report_of(await client.call_tool("exp_list"))["experiments"] == []
             done = await client.call_tool("dataset_add", {"name": "n", "files": [cases]})
             assert "a key that may write is needed" in error_of(done)["why"]
+            arguments = {"spec": "/etc/any.json", "dry_run": True}
+            done = await client.call_tool("exp_run", arguments)
+            assert "a key that may write is needed" in error_of(done)["why"]
 
     talk(conversation())
     assert person.asked == []
+
+
+def test_no_key_lets_another_machine_run_programs(bench: Bench, cases: str) -> None:
+    async def conversation(url: str, key: str) -> None:
+        async with over_http(f"{url}/mcp", key, Person()) as client:
+            arguments: dict[str, Any] = {"name": "n", "files": [cases]}
+            report_of(await client.call_tool("dataset_add", arguments))
+            run = {"dataset": "n", "task": {"kind": "command", "command": "cat"}}
+            done = await client.call_tool("exp_run", {**run, "graders": [{"kind": "exact"}]})
+            assert "not run for agents of other machines" in error_of(done)["why"]
+
+    with running(bench, host="0.0.0.0") as server:  # noqa: S104  # reached by loopback here
+        talk(conversation(server.url, server.key("agent", "write")))
+
+
+def test_a_key_of_one_project_does_not_reach_the_whole_store(bench: Bench) -> None:
+    key = key_create(bench, KeyRequest("one", "write", project=HERE)).token
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).encode()
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
+    with running(bench) as server:
+        assert server.ask("/mcp", "POST", body, headers).status == 403
+    with by_itself() as url, httpx2.Client() as client:
+        assert client.post(url, content=body, headers=headers).status_code == 403
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from starlette.applications import Starlette
 from starlette.routing import Route
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.key_projects import outside
 from fairtrial.app.keys import scope_of
 from fairtrial.app.reports.mcp import McpReport
 from fairtrial.app.requests.mcp import Request
@@ -73,7 +74,12 @@ def _over_http(bench: Bench, request: Request, allowed: frozenset[str]) -> McpRe
         host, port = listening.getsockname()[:2]
         exposed = not is_loopback(host)
         around = Around(allowed, lambda: served_at(bench.home), exposed)
-        gate = Gate(request.host, exposed, lambda key: scope_of(bench, key))
+        gate = Gate(
+            request.host,
+            exposed,
+            lambda key: scope_of(bench, key),
+            lambda key, path, query: outside(bench, key, path, query),
+        )
         app = Starlette(routes=[Route(PATH, Mounted(bench, lambda: around))])
         app.add_middleware(Guard, gate=gate, tally=Requests(), refused=refused)
         url = url_of(request.host, port) + PATH

@@ -164,8 +164,11 @@ class _Handlers:
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> Answer | types.InputRequiredResult:
         tool, arguments = _called(params)
+        allowed = tool.name in self._around.allowed
+        if tool.asks and not allowed:
+            self._check_caller(ctx, tool, arguments)
         request = await asyncio.to_thread(self._request, tool, arguments)
-        if needs_asking(tool, arguments) and tool.name not in self._around.allowed:
+        if needs_asking(tool, arguments) and not allowed:
             asked = await self._consent(ctx, params, tool, request)
             if asked is not None:
                 return asked
@@ -184,6 +187,18 @@ class _Handlers:
         # What only reads is given no file to read.
         return decode(kind, arguments, "arguments")
 
+    def _check_caller(self, ctx: Context, tool: Tool, arguments: Mapping[str, Any]) -> None:
+        """Check that a caller may ask the person at all; a dry run reads files, too.
+
+        Raises:
+            RefusedError: the caller may only read.
+        """
+        if self._around.exposed and tool.runs_programs:
+            raise not_asked(tool, arguments, _EXPOSED)
+        # An empty header is looked at by nobody; any other was checked by the guard in front.
+        if ctx.request is not None and not ctx.request.headers.get("authorization"):
+            raise not_asked(tool, arguments, _NO_KEY)
+
     async def _consent(
         self, ctx: Context, params: types.CallToolRequestParams, tool: Tool, request: Any
     ) -> types.InputRequiredResult | None:
@@ -193,11 +208,6 @@ class _Handlers:
             RefusedError: the person did not agree, or cannot be asked.
         """
         arguments = params.arguments or {}
-        if self._around.exposed and tool.runs_programs:
-            raise not_asked(tool, arguments, _EXPOSED)
-        # An empty header is looked at by nobody; any other was checked by the guard in front.
-        if ctx.request is not None and not ctx.request.headers.get("authorization"):
-            raise not_asked(tool, arguments, _NO_KEY)
         able = ctx.session.client_capabilities
         if able is None or able.elicitation is None:
             raise not_asked(tool, arguments, _NOBODY)
