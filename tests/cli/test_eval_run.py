@@ -126,6 +126,7 @@ def test_three_arms_stand_beside_their_baseline(run: Run) -> None:
         (("failures", "--tag", "slow", "--command", "true"), "has the tag slow"),
         (("failures", "--trials", "0"), "trials"),
         (("failures", "--agent", "clippy"), "clippy"),
+        (("failures", "--command", "true", "--level", "image"), "has no image"),
         (("--resume", "exp_nothing"), "exp_nothing"),
         (("--resume",), "no unfinished run of eval tasks"),
         (("--resume", "exp_nothing", "--trials", "2"), "cannot change what is resumed"),

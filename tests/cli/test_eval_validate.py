@@ -122,6 +122,14 @@ def test_bad_input(
     assert bench.home.is_dir()
 
 
+def test_a_task_without_an_image_costs_no_other(
+    fairtrial: Command, bench: Bench, folder: Path
+) -> None:
+    del bench, folder
+    done = fairtrial("eval", "validate", "good", "--level", "image", "--k", "1")
+    assert (done.code, "it has no image" in done.out) == (1, True)
+
+
 def test_without_bwrap_the_level_has_to_be_named(
     fairtrial: Command,
     bench: Bench,

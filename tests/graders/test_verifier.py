@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from tests.suites.shop import a_repo, a_task, workshop
+from tests.workspaces.levels import needs_bwrap
 
 from fairtrial.graders.registry import build_grader, grader_spec
 from fairtrial.graders.verifier import reward_in
@@ -47,8 +48,9 @@ def repo(tmp_path: Path) -> Path:
     return a_repo(tmp_path / "repo")
 
 
-def graded(tmp_path: Path, task: EvalTask, output: Json) -> Grade:
-    spec = grader_spec({"kind": "verifier", "level": "none"}, "test")
+def graded(tmp_path: Path, task: EvalTask, output: Json, level: str | None = "none") -> Grade:
+    told = {"kind": "verifier"} if level is None else {"kind": "verifier", "level": level}
+    spec = grader_spec(told, "test")
     case = Case("t", task.instruction, metadata={"eval_task": task.digest})
 
     async def work() -> Grade:
@@ -111,6 +113,20 @@ def test_a_folder_in_place_of_a_protected_file_is_no_part_of_the_change(
     task = a_task(repo, **verified_by("grep a a.txt", protected=("a.txt",)))
     patch = NEW_TEST.replace("test.sh", "a.txt/test.sh")
     assert graded(tmp_path, task, {"patch": patch}).value == 1.0
+
+
+@needs_bwrap
+def test_what_an_agent_changed_in_an_image_of_its_own_is_verified_without(
+    repo: Path, tmp_path: Path
+) -> None:
+    task = a_task(repo, **verified_by("grep b a.txt"))
+    output = {"patch": TO_B, "isolation": {"level": "image", "image": "agents-own"}}
+    grade = graded(tmp_path, task, output, None)
+    assert grade.value == 1.0
+    assert isinstance(grade.detail, dict)
+    assert grade.detail["isolation"]["level"] == "bwrap"
+    with pytest.raises(GraderError, match="has no image"):
+        graded(tmp_path, task, output, "image")
 
 
 def test_a_variable_that_is_not_set_is_told(repo: Path, tmp_path: Path) -> None:

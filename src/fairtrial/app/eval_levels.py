@@ -42,10 +42,16 @@ def check_levels(bench: Bench, plan: Plan) -> None:
 def _levels(bench: Bench, plan: Plan) -> Iterable[Level]:
     """Yield the level of each arm and task, as an agent task chooses it."""
     positions = [case.position for case in plan.cases]
-    cases = bench.store.datasets.cases(plan.dataset, positions)
+    cases = list(bench.store.datasets.cases(plan.dataset, positions))
     starts = [bench.store.suites.version(str(case.metadata[EVAL_TASK])).start for case in cases]
     for arm in plan.arms:
         level, image = arm.task.options.get("level"), arm.task.options.get("image")
-        for start in starts:
+        for case, start in zip(cases, starts, strict=True):
             own = image or (isinstance(start, FolderStart) and start.in_image)
+            if level == Level.IMAGE and not own:
+                raise UsageError(
+                    f"level image: the task {case.id} has no image",
+                    why="its workspace is a repository",
+                    fix="leave out --level, or write its image into [environment] of task.toml",
+                )
             yield Level(level or ("image" if own else "bwrap"))

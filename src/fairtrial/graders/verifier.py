@@ -105,6 +105,8 @@ class VerifierGrader:
             patch, dropped = change_in(subject.output)
             asked = self.options.level
             level = _level_of(subject.output) if asked is None else Level(asked)
+            if asked is None and level is Level.IMAGE and await self.evals.image(digest) is None:
+                level = None  # the image was the agent's, not the task's
             verifying = Verifying(self.evals, self.surroundings.environ, level)
             found = await verifying.verified(task, patch, dropped)
         except (InfraError, Undecidable, TaskError) as problem:
@@ -240,6 +242,8 @@ class Verifying:
                 )
             return Wanted(self.level)
         image = await self.evals.image(task.digest)
+        if image is None and self.level is Level.IMAGE:
+            raise TaskError("the task has no image; verify it at another level")
         if image is None:
             return Wanted(self.level)
         folders = [] if task.verifier.place is None else [task.verifier.place, LOGS]

@@ -190,6 +190,8 @@ class AgentTask:
             wanted = replace(wanted, level=Level.IMAGE, image=options.image)
         if wanted.level is not Level.IMAGE:
             return wanted
+        if wanted.image is None:
+            raise InfraError("level image: the task has no image", kind="setup")
         program = self.agent.program
         needs = () if program is None else ((await _lent(self.agent.name, program)).needs,)
         return replace(wanted, visible=(*needs, *options.visible))

@@ -68,6 +68,8 @@ async def validated(trying: Trying, folder: str, seconds: Callable[[], float]) -
         raise TaskError("its verifier needs its image; leave out --level")
     if trying.level in {None, Level.IMAGE} and await evals.image(task.digest) is not None:
         level = Level.IMAGE
+    elif trying.level is Level.IMAGE:
+        raise TaskError("it has no image; leave out --level")
     try:
         repo = await evals.prepared(task.digest, {})
     except (InfraError, Undecidable) as error:
