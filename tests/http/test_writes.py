@@ -225,6 +225,23 @@ def test_scorers_are_added_in_the_background(api: Api) -> None:
     assert api.send("POST", f"{path}/scorers", {"graders": ["ok"]}).status == 400
 
 
+def test_what_was_reported_is_regraded_and_never_resumed(
+    api: Api, capfd: pytest.CaptureFixture[str]
+) -> None:
+    found = api.opened()
+    path = f"/v2/experiments/{found}"
+    api.done(f"{path}/rows", {"rows": [row("a", expected="out"), row("b", expected="else")]})
+    assert main(["exp", "run", "--resume", found]) == 64
+    assert "another program" in capfd.readouterr().err
+    api.done(f"{path}/finish")
+    assert main(["exp", "regrade", found, "-g", "exact", "--name", "regraded"]) == 0
+    regraded = api.ask("/v2/experiments/regraded")
+    assert [one["grader"] for one in regraded["graders"]] == ["exact"]
+    assert (regraded["passed"], regraded["failed"]) == (1, 1)
+    steps = [one["command"] for one in api.ask(path)["next_steps"]]
+    assert not [step for step in steps if "--resume" in step]
+
+
 def test_projects_have_their_own_baseline_and_rules(api: Api) -> None:
     project = api.done("/v2/projects", {"name": "shop"})
     assert api.done("/v2/projects", {"name": "shop"})["id"] == project["id"]

@@ -30,6 +30,8 @@ from fairtrial.model.experiment import Experiment, ExperimentState, Status
 from fairtrial.model.grader import GraderSpec
 from fairtrial.model.json import content_hash
 from fairtrial.model.regrade import RepeatedGrading
+from fairtrial.model.reported import REPORTED
+from fairtrial.model.task import TaskSpec
 from fairtrial.stats.proportion import pass_rate
 from fairtrial.tasks.registry import task_spec
 
@@ -81,7 +83,11 @@ def _intent(bench: Bench, request: Request, origin: ExperimentState) -> Intent:
     plan = Plan(
         dataset=dataset,
         cases=tuple(outlines[p] for p in bench.store.experiments.positions(experiment.id)),
-        arms=tuple(Arm(name, task_spec(task, name)) for name, task in arms),
+        arms=tuple(
+            # What another program ran has no options to check.
+            Arm(name, TaskSpec(REPORTED) if experiment.is_reported else task_spec(task, name))
+            for name, task in arms
+        ),
         graders=tuple(grader.spec for grader in placed),
         trials=experiment.trials,
         seed=experiment.seed,
@@ -96,6 +102,8 @@ def _graders(bench: Bench, request: Request, origin: Experiment) -> tuple[Placed
     if request.spec is None and not request.replace_graders:
         folders: Mapping[str, str] = origin.spec.get("grader_dirs", {})
         for value in origin.spec["graders"]:
+            if value["kind"] == REPORTED:
+                continue  # it scored elsewhere, and cannot be asked again
             spec = grader_spec(value, "graders")
             folder = Path(folders.get(spec.name, origin.spec["base_dir"]))
             found[spec.name] = _placed(bench, spec, folder)
