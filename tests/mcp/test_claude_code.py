@@ -18,6 +18,7 @@ from fairtrial.model.call import ToolUse
 from fairtrial.testing.model_server import ModelServer, ScriptedAnswer, ScriptedRequest
 
 CLAUDE = Path(__file__).parents[2] / ".agents/node_modules/.bin/claude"
+WAIT = "WaitForMcpServers"
 pytestmark = pytest.mark.skipif(
     not CLAUDE.exists() or not shutil.which("node"),
     reason="needs the real Claude Code (`make agents`) and node",
@@ -56,19 +57,22 @@ def calling(tool: str, arguments: dict[str, Any]) -> Any:
     """Return a model that calls one tool, then says what it was told."""
 
     def script(request: ScriptedRequest) -> ScriptedAnswer:
-        results = [
-            json.dumps(block)
+        results = {
+            block["tool_use_id"]: json.dumps(block)
             for message in request.body["messages"]
             if isinstance(message["content"], list)
             for block in message["content"]
             if block.get("type") == "tool_result"
-        ]
-        if results:
-            return ScriptedAnswer(f"ANSWER {results[-1]}")
+        }
+        if "toolu_1" in results:
+            return ScriptedAnswer(f"ANSWER {results['toolu_1']}")
         name = next((one for one in request.tool_names if one.endswith(tool)), None)
-        if name is None:
-            return ScriptedAnswer(f"NO TOOL {request.tool_names}")
-        return ScriptedAnswer("I look.", tool_uses=(ToolUse("toolu_1", name, arguments),))
+        if name is not None:
+            return ScriptedAnswer("I look.", tool_uses=(ToolUse("toolu_1", name, arguments),))
+        if WAIT in request.tool_names and len(results) < 10:  # the server has not started yet
+            waiting = ToolUse(f"toolu_wait_{len(results)}", WAIT, {})
+            return ScriptedAnswer("I wait.", tool_uses=(waiting,))
+        return ScriptedAnswer(f"NO TOOL {request.tool_names} {results}")
 
     return script
 
