@@ -80,7 +80,7 @@ def api_page(document: Mapping[str, Any]) -> str:
 
 
 def _route(title: str, route: Mapping[str, Any]) -> Iterator[str]:
-    yield f"## {title}"
+    yield f"## `{title}`"
     yield f"{route['summary']}."
     parameters = [
         (
