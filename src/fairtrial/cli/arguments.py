@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from fairtrial.app.verbs import Verb
 from fairtrial.schema.fields import Option, options_of
+
+_TEXT: Final = (str, str | None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,14 +40,38 @@ def arguments_of(verb: Verb, words: Sequence[str]) -> Arguments:
 
 
 def _plain(options: Sequence[Option], words: Sequence[str]) -> Arguments | None:
-    """Return what a line says that holds nothing but texts and `--json`; None for any other."""
-    texts = [word for word in words if word != "--json"]
-    if len(words) - len(texts) > 1 or any(word[:1] in ("", "-") for word in texts):
+    """Return what a line says that holds nothing but texts and `--json`; None for any other.
+
+    A text stands alone, or after the flag of an option that takes one.
+    """
+    flags = {option.flag: option.name for option in options if _takes_text(option)}
+    given: dict[str, Any] = {}
+    alone: list[str] = []
+    flag: str | None = None
+    as_json = False
+    for word in words:
+        if flag is None and word == "--json" and not as_json:
+            as_json = True
+        elif flag is None and word in flags and flags[word] not in given:
+            flag = word
+        elif word[:1] in ("", "-"):
+            return None
+        elif flag is not None:
+            given[flags[flag]] = word
+            flag = None
+        else:
+            alone.append(word)
+    if flag is not None:
         return None
-    taken = [option for option in options if option.command_line.positional][: len(texts)]
-    if len(taken) < len(texts) or any(option.type not in (str, str | None) for option in taken):
+    taken = [option for option in options if option.command_line.positional][: len(alone)]
+    if len(taken) < len(alone) or any(option.type not in _TEXT for option in taken):
         return None
-    if any(option.required and option not in taken for option in options):
+    given |= {option.name: text for option, text in zip(taken, alone, strict=True)}
+    if any(option.required and option.name not in given for option in options):
         return None
-    given = {option.name: text for option, text in zip(taken, texts, strict=True)}
-    return Arguments(given, json=len(texts) < len(words))
+    return Arguments(given, as_json)
+
+
+def _takes_text(option: Option) -> bool:
+    line = option.command_line
+    return option.type in _TEXT and not (line.positional or line.hidden or line.bare)

@@ -54,18 +54,23 @@ def _streamed(report: Any) -> DocumentReport | None:
 
 
 def text_of(verb: Verb, report: Any) -> str:
-    """Return a report as text for a terminal, with colours if it takes them."""
+    """Return a report as text for a terminal, with colours if it takes them.
+
+    The module of a verb's text may have a function `plain`, for what needs no layout.
+    """
+    name = "document" if isinstance(report, DocumentReport) else verb.module
+    module = importlib.import_module(f"fairtrial.cli.render.{name}")
+    plain = getattr(module, "plain", None)
+    text: str | None = None if plain is None else plain(report)
+    if text is not None:
+        return text
     from rich.console import Console  # noqa: PLC0415  # takes 50 ms; JSON does without
 
     from fairtrial.cli.render.document import render as render_document  # noqa: PLC0415  # as above
 
-    module = verb.module
-    if isinstance(report, DocumentReport):
-        module = "document"
     files: Sequence[DocumentReport] = ()
     if isinstance(report, AccompaniedReport):
         report, files = report.report, report.documents
-    render = importlib.import_module(f"fairtrial.cli.render.{module}").render
     is_terminal = sys.stdout.isatty()
     buffer = io.StringIO()
     console = Console(
@@ -77,7 +82,7 @@ def text_of(verb: Verb, report: Any) -> str:
         emoji=False,
         markup=False,
     )
-    render(report, console)
+    module.render(report, console)
     for file in files:
         render_document(file, console)
     return buffer.getvalue()
