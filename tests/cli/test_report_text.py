@@ -42,7 +42,8 @@ def test_a_key_means_the_same_in_every_report(fairtrial: Command) -> None:
     run = fairtrial("exp", "run", "-d", "n", "--task", CAT, "-g", "exact", "--json").json
     (listed,) = fairtrial("exp", "list", "--json").json["experiments"]
     shown = fairtrial("exp", "show", "n", "--json").json
-    assert listed.keys() - shown.keys() == {"alive"}  # only what may still be running
+    # Whether it still runs, and in a word what `exp show` tells of its gate.
+    assert listed.keys() - shown.keys() == {"alive", "release_gate"}
     for key in listed.keys() & shown.keys():
         assert shown[key] == listed[key] == run[key]
     assert (shown["n_flaky_rows"], shown["flaky_rows"]) == (0, [])

@@ -48,7 +48,7 @@ class ExperimentsReport(Informing):
                     "alive": state.alive,
                     "vs_baseline": against_json(against),
                     "graders": [grader_json(totals) for totals in graders],
-                    "gate": {"standing": gate.standing, "reason": gate.reason},
+                    "release_gate": {"standing": gate.standing, "reason": gate.reason},
                 }
                 for state, against, graders, gate in zip(
                     self.states, self.against, self.graders, self.gates, strict=True
