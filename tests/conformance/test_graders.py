@@ -6,18 +6,23 @@ import os
 import sys
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from tests.suites.shop import a_repo, a_task, workshop
 
 from fairtrial.graders.registry import GRADERS, build_grader, grader_spec
 from fairtrial.model.case import Case
+from fairtrial.model.eval_task import EVAL_TASK, Command, Verifier
 from fairtrial.model.grader import Subject
 from fairtrial.model.json import Json
 from fairtrial.ports import Grader, Surroundings
 from fairtrial.testing.grader import GraderContract
 from fairtrial.workspaces.host.client import HostWorkspace
+
+PATCH = "diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n@@ -1 +1 @@\n-a\n+b\n"
 
 PROGRAM = """
 import json, sys
@@ -134,6 +139,36 @@ class TestSameAction(KindContract):
         expected,
         {"tool_uses": [{"name": "Bash", "input": {"command": "rm"}}]},
     )
+
+
+class TestVerifier(KindContract):
+    kind = "verifier"
+    options: ClassVar = {"level": "none"}
+    outputs: ClassVar[tuple[Json, Json]] = ({"patch": PATCH}, {"patch": ""})
+
+    @pytest.fixture(autouse=True)
+    def _task(self, tmp_path_factory: pytest.TempPathFactory) -> None:
+        verifier = Verifier(Command("grep b a.txt", 60.0))
+        self.task = a_task(a_repo(tmp_path_factory.mktemp("verifier") / "repo"), verifier=verifier)
+
+    @asynccontextmanager
+    async def grader(self, folder: Path) -> AsyncIterator[Grader]:
+        spec = grader_spec({"kind": self.kind, **self.options}, "test")
+        async with workshop(folder, self.task) as (shop, programs):
+            around = Surroundings(folder, os.environ, programs, evals=shop)
+            grader = build_grader(spec, around, "test")
+            await grader.open()
+            yield grader
+            await grader.close()
+
+    def good(self) -> Subject:
+        return replace(super().good(), case=self._case())
+
+    def bad(self) -> Subject:
+        return replace(super().bad(), case=self._case())
+
+    def _case(self) -> Case:
+        return Case("c1", "question", metadata={EVAL_TASK: self.task.digest})
 
 
 def test_every_kind_is_held_to_the_contract() -> None:

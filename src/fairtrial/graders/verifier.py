@@ -111,7 +111,9 @@ class VerifierGrader:
             found = await verifying.verified(task, patch, dropped)
         except (InfraError, Undecidable, TaskError) as problem:
             raise GraderError(f"the verifier could not be run: {problem}") from problem
-        return Grade(found.value, found.reason, 0.0, dict(found.detail))
+        # How long it took is no part of the answer: equal changes get equal ones.
+        detail = {name: fact for name, fact in found.detail.items() if name != "duration_s"}
+        return Grade(found.value, found.reason, 0.0, detail)
 
     async def _judged(self, task: EvalTask, subject: Subject) -> Grade:
         options = judge_options(task, self.where)
