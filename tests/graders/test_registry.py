@@ -12,6 +12,8 @@ from typing import Any
 import jsonschema
 import pytest
 
+from fairtrial.app.bench import Bench
+from fairtrial.app.deferred_evals import DeferredEvals
 from fairtrial.graders.grading import grade_all
 from fairtrial.graders.in_process import InProcessGrader
 from fairtrial.graders.registry import (
@@ -98,7 +100,9 @@ def test_every_kind_has_a_default_threshold_and_a_schema(kind: str, tmp_path: Pa
         "judge": {"rubric": "r", "provider": "fake"},
     }
     value = {"kind": kind, **needed.get(kind, {})}
-    surroundings = Surroundings(tmp_path, os.environ, HostWorkspace(slots=1))
+    workspace = HostWorkspace(slots=1)
+    evals = DeferredEvals(Bench(tmp_path, tmp_path, os.environ), workspace)
+    surroundings = Surroundings(tmp_path, os.environ, workspace, evals=evals)
     grader = build_grader(grader_spec(value, "spec"), surroundings, "spec")
     assert grader.spec.threshold is not None
     assert 0 < grader.spec.threshold <= 1

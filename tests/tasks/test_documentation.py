@@ -42,6 +42,7 @@ def test_the_example_specs_are_accepted() -> None:
         "http",
         "prompt",
         "continuation",
+        "agent",
     }
 
 
