@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fairtrial.model.case import Case
+from fairtrial.model.eval_task import VERIFIER
 from fairtrial.model.json import Json
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Verdict
@@ -17,7 +18,6 @@ from fairtrial.stats.proportion import Rate, pass_rate
 
 FEW_TASKS: Final = 20
 """A suite of fewer tasks shows only large differences."""
-VERIFIER: Final = "verifier"
 EXACT: Final = "exact"
 
 _WORDS: Final = 300

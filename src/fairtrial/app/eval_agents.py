@@ -14,12 +14,12 @@ from fairtrial.app.paths import user_path
 from fairtrial.app.spec_files import json_value, read_document
 from fairtrial.app.task_arms import check_arm_name
 from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.model.eval_task import AGENT
 from fairtrial.model.json import Json
 from fairtrial.ports.suites import KeptTask
 from fairtrial.tasks.agent_harness import settled_harness
 from fairtrial.tasks.registry import TASKS
 
-AGENT: Final = "agent"
 """The kind of the tasks of `eval run`."""
 COMMAND: Final = "command"
 

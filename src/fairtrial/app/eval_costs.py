@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from fairtrial.app.bench import Bench
-from fairtrial.app.eval_agents import AGENT, COMMAND
+from fairtrial.app.eval_agents import COMMAND
 from fairtrial.app.reports.cost import CostEstimate
 from fairtrial.engine.plan import Plan
 from fairtrial.model.case import Case
+from fairtrial.model.eval_task import AGENT
 from fairtrial.model.json import Json
 from fairtrial.model.trial import TrialKey
 from fairtrial.ports import EVERY_ROW, RowQuery

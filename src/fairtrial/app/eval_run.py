@@ -22,11 +22,11 @@ from fairtrial.app.resuming import Intent, intent_of, refuse_ignored
 from fairtrial.app.settling import tell
 from fairtrial.engine.stages import slot_key
 from fairtrial.model.errors import NotFoundError, RefusedError, UsageError
+from fairtrial.model.eval_task import VERIFIER
 from fairtrial.model.experiment import Experiment, Status
 from fairtrial.model.trial import MAIN_ARM
 from fairtrial.model.wording import usd
 from fairtrial.schema.fields import options_of
-from fairtrial.suites.compiling import VERIFIER
 
 _TWO = 2
 

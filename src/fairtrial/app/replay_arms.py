@@ -13,6 +13,7 @@ from fairtrial.app.settling import tell
 from fairtrial.app.task_scripts import task_script_digests
 from fairtrial.engine.plan import Arm
 from fairtrial.model.errors import UsageError
+from fairtrial.model.eval_task import AGENT
 from fairtrial.model.experiment import Experiment
 from fairtrial.model.json import Json
 from fairtrial.model.recorded_call import CallQuery
@@ -21,7 +22,6 @@ from fairtrial.tasks.registry import task_spec
 
 CONTROL, CANDIDATE = "control", "candidate"
 CONTINUATION = "continuation"
-AGENT = "agent"
 EDITED = (
     "the file of the recorded task was edited since, so the control runs it as it is now; keep "
     "both versions, as two files, for a control that runs what was recorded"

@@ -14,6 +14,12 @@ from fairtrial.model.json import Json, content_hash
 EVAL_TASK: Final = "eval_task"
 """The key of a case's metadata that holds the digest of its eval task."""
 
+AGENT: Final = "agent"
+"""The kind of task that works on eval tasks."""
+
+VERIFIER: Final = "verifier"
+"""The grader of every suite: each case's own verifier."""
+
 
 TESTS: Final = "/tests"
 """Where an image's verifier finds its files, as Harbor's scripts expect."""

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from fairtrial.model.case import Case
 from fairtrial.model.eval_task import EVAL_TASK, EvalTask, RepoStart
 from fairtrial.model.json import Json
-
-VERIFIER: Final = "verifier"
-"""The grader of every suite: each case's own verifier."""
 
 
 def dataset_of(suite: str) -> str:

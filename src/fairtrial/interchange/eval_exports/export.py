@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from fairtrial.analysis.eval_reading import VERIFIER, EvalReading
+from fairtrial.analysis.eval_reading import EvalReading
 from fairtrial.interchange.experiment_exports.export import percent
 from fairtrial.interchange.experiment_exports.visible_text import visible
+from fairtrial.model.eval_task import VERIFIER
 from fairtrial.model.experiment import ExperimentState
 from fairtrial.model.json import Json
 from fairtrial.model.trial import Trial

@@ -11,13 +11,13 @@ from typing import Final
 from fairtrial.graders.registry import build_grader, grader_spec
 from fairtrial.graders.verifier import DEFAULT_THRESHOLD, Verifying
 from fairtrial.model.errors import GraderError, TaskError, UsageError
-from fairtrial.model.eval_task import EvalTask
+from fairtrial.model.eval_task import VERIFIER, EvalTask
 from fairtrial.model.grader import Subject
 from fairtrial.model.isolation import Level, Wanted
 from fairtrial.model.json import Json
 from fairtrial.ports import Surroundings
 from fairtrial.ports.suites import EvalTasks
-from fairtrial.suites.compiling import VERIFIER, cases_of
+from fairtrial.suites.compiling import cases_of
 from fairtrial.suites.starting import in_a_line
 from fairtrial.tasks.agent import patch_as_json
 
