@@ -136,6 +136,7 @@ VERBS = (
         ("exp", "export"),
         "Write an experiment, or the comparison of two, as junit, jsonl, csv, markdown or html",
     ),
+    Verb(("exp", "labels"), "Write what people said of an experiment's rows, as labels"),
     Verb(("exp", "schema"), "Print the JSON Schema of the spec file, for editors"),
     Verb(
         ("eval", "run"),

@@ -22,7 +22,7 @@ _LARGEST = 256 * 1024 * 1024
 
 
 def read_human_labels(path: Path) -> tuple[HumanLabel, ...]:
-    """Return the labels of one arm's outputs.
+    """Return the labels of one arm's outputs. A `note` is a person's own word, and not read.
 
     Raises:
         NotFoundError: the file does not exist.
@@ -36,7 +36,7 @@ def read_human_labels(path: Path) -> tuple[HumanLabel, ...]:
             criterion=_text(record, "criterion", where),
             where=where,
         )
-        for where, record in _records(path, (*_CASE, "condition", "value", "criterion"))
+        for where, record in _records(path, (*_CASE, "condition", "value", "criterion", "note"))
     ]
     _refuse_duplicates([((la.case_id, la.condition, la.criterion), la.where) for la in labels])
     return tuple(labels)

@@ -25,6 +25,13 @@ class ReviewStore(Protocol):
         """
         ...
 
+    def settled_of(self, experiment: str) -> Sequence[ReviewItem]:
+        """Return all items of an experiment that are settled, the last word last.
+
+        `experiment` is its id.
+        """
+        ...
+
     def n_waiting(self) -> int:
         """Return how many wait."""
         ...

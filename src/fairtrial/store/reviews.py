@@ -60,6 +60,16 @@ class SqlReviewStore:
         with self._database.read() as connection:
             return [_item(row) for row in connection.execute(statement)]
 
+    def settled_of(self, experiment: str) -> Sequence[ReviewItem]:
+        """Return all items of an experiment that are settled; see `ReviewStore`."""
+        statement = (
+            select(review)
+            .where(review.c.experiment == experiment, ~_WAITS)
+            .order_by(review.c.settled_at, review.c.id)
+        )
+        with self._database.read() as connection:
+            return [_item(row) for row in connection.execute(statement)]
+
     def n_waiting(self) -> int:
         """Return how many wait."""
         with self._database.read() as connection:

@@ -61,6 +61,13 @@ READINGS: Final = (
         name="experiment_baseline",
     ),
     Reading(
+        f"{_EXPERIMENT}/labels",
+        ("exp", "labels"),
+        _OF_EXPERIMENT,
+        answers=("fairtrial.document/1",),
+        name="experiment_labels",
+    ),
+    Reading(
         "/v2/comparisons",
         ("exp", "compare"),
         # A reading asks no judge, and answers JSON.
