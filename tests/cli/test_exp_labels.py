@@ -58,7 +58,7 @@ def test_labels_have_the_last_word_on_each_row(reviewed: Command) -> None:
 
 
 def test_graders_are_held_against_them(reviewed: Command) -> None:
-    say("one", "c1", Opinion.PASSED, "curt, but right")
+    say("one", "c3", Opinion.FAILED, "it is rude")
     reviewed("exp", "labels", "one", "-o", "people.jsonl")
     told = reviewed(
         *("grader", "calibrate", "contains", "--labels", "people.jsonl", "-e", "one"),
