@@ -7,7 +7,7 @@ from fairtrial.stats.trials import from_counts
 
 
 def _row(case: str, passed: int, failed: int, undecided: int = 0) -> Row:
-    return Row(CaseKey(case), "main", passed, failed, undecided, None, 0, 1.0, None, None)
+    return Row(CaseKey(case), "main", passed, failed, undecided, None, 0, 1.0, 1, None, None)
 
 
 def _arm(*rows: Row) -> dict[CaseKey, Row]:

@@ -80,6 +80,31 @@ def test_verdicts_are_made_here(api: Api) -> None:
         assert (trial["verdict"], trial["cause"]) == (verdict, cause)
 
 
+def test_what_is_not_told_is_unknown_and_no_zero(server: Server, api: Api) -> None:
+    found = api.opened(gate=[{"duration_s": {"mean_at_most": 9}}])
+    scored = {"ok": {"value": 1, "cost_usd": 0.25}}
+    untold, told = row("a"), row("b", duration_s=3.0, scores=scored)
+    api.done(f"/v2/experiments/{found}/rows", {"rows": [untold]})
+    assert api.ask(f"/v2/experiments/{found}")["duration_s"] is None
+    page = server.ask(f"/experiments/{found}").body.decode()
+    assert "no trial told how long it took" in page
+    api.done(f"/v2/experiments/{found}/rows", {"rows": [told]})
+    state = api.ask(f"/v2/experiments/{found}")
+    assert (state["duration_s"], state["n_timed"], state["n_recorded"]) == (3.0, 1, 2)
+    assert (state["grading_cost_usd"], state["n_grading_costed"]) == (0.25, 1)
+    (trial,) = api.ask(f"/v2/experiments/{found}/rows/a")["trials"]
+    assert (trial["duration_s"], trial["cost_usd"], trial["tokens"]) == (None, None, None)
+    assert [score["cost_usd"] for score in trial["scores"]] == [None]
+    rows = api.ask(f"/v2/experiments/{found}/rows")["rows"]
+    assert [one["mean_duration_s"] for one in rows] == [None, 3.0]
+    slow = api.ask(f"/v2/experiments/{found}/rows?where=duration%20%3E%200")
+    assert [one["case_id"] for one in slow["rows"]] == ["b"]
+    page = server.ask(f"/experiments/{found}").body.decode()
+    assert "1 of 2 trials say" in page
+    panel = server.ask(f"/experiments/{found}?row=%5B%22a%22%2C%22default%22%2C%22main%22%5D").body.decode()
+    assert "duration not told" in panel
+
+
 def test_rows_are_matched_with_stored_cases(api: Api) -> None:
     cases = [{"id": "one", "input": {"q": 1}}, {"input": "two"}]
     assert api.done("/v2/datasets/d/versions", {"cases": cases})["is_new"] is True

@@ -474,6 +474,12 @@ class TestHtml:
         assert any(tag == "svg" for tag, _ in page.tags)
         assert any("interval" in text for text in page.texts["p"])
 
+    def test_rows_without_a_duration_have_no_time(self) -> None:
+        trials = [trial("a", duration_s=None), trial("b", 1, duration_s=None)]
+        root = parsed(written(junit.write, export_of([*trials, trial("b", 2)])))
+        cases = {one.get("name"): one.get("time") for one in root.iter("testcase")}
+        assert cases == {"a": None, "b": "0.250"}
+
     def test_a_row_says_what_was_asked_and_what_was_expected(self) -> None:
         page = page_of(export_of([trial("add")]))
         assert page.texts["h3"][:2] == ["Input", "Expected"]
@@ -487,9 +493,9 @@ class TestHtml:
 
     @pytest.mark.parametrize(
         ("seconds", "shown"),
-        [(0.0004, "< 1 ms"), (0.0042, "4 ms"), (0.25, "250 ms"), (61.26, "61.3 s")],
+        [(0.0004, "< 1 ms"), (0.0042, "4 ms"), (0.25, "250 ms"), (61.26, "61.3 s"), (None, "–")],
     )
-    def test_a_short_trial_has_a_duration_too(self, seconds: float, shown: str) -> None:
+    def test_a_short_trial_has_a_duration_too(self, seconds: float | None, shown: str) -> None:
         page = page_of(export_of([trial("a", duration_s=seconds)]))
         assert f"1 of 1 trial passed · {shown}" in "".join(page.texts["span"])
 

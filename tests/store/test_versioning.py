@@ -17,6 +17,7 @@ from sqlalchemy.exc import OperationalError
 
 from fairtrial.model.errors import StoreError
 from fairtrial.model.task import Reused
+from fairtrial.ports import RowQuery
 from fairtrial.store import versioning
 from fairtrial.store.database import Database
 from fairtrial.store.opening import open_store
@@ -178,6 +179,29 @@ def test_a_store_of_the_first_schema_keeps_its_trials(tmp_path: Path) -> None:
     assert [copy.name for copy in path.parent.glob("*.backup")] == [
         "fairtrial.db.schema-0001.backup"
     ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "duration", "told"),
+    [("reported", 0.0, None), ("reported", 0.5, 0.5), ("command", 0.0, 0.0)],
+)
+def test_a_zero_that_stood_for_an_unknown_duration_is_none(
+    tmp_path: Path, kind: str, duration: float, told: float | None
+) -> None:
+    path = _at_0001(tmp_path / "home")
+    with closing(sqlite3.connect(path)) as connection:
+        spec = json.dumps({"arms": {"main": {"kind": kind}}, "graders": [{"name": "exact"}]})
+        connection.execute("UPDATE experiment SET spec = ?", [spec])
+        connection.execute("UPDATE trial SET duration_s = ?", [duration])
+        connection.execute("UPDATE trial_row SET duration_s = ?", [duration])
+        connection.execute("UPDATE tally SET duration_s = ?", [duration])
+        connection.commit()
+    with open_store(path.parent) as store:
+        totals = store.experiments.find("old").totals
+        assert (totals.duration_s, totals.timed) == (told, 0 if told is None else 1)
+        assert [trial.duration_s for trial in store.experiments.trials("exp_01JOLD")] == [told]
+        (row,) = store.experiments.rows("exp_01JOLD", RowQuery(limit=2))
+        assert row.mean_duration_s == told
 
 
 def test_what_was_tried_before_there_was_a_ledger_is_counted(tmp_path: Path) -> None:

@@ -123,7 +123,8 @@ class ArmReading:
         cost_usd: The sum of the costs that are known; None when none is.
         costed: How many trials that is the cost of.
         tokens: Tokens of the trials that told them; None when none did.
-        duration_s: Seconds of all trials.
+        duration_s: The sum of the durations that are known; None when none is.
+        timed: How many trials that is the sum of.
         trials: Trials on record.
     """
 
@@ -133,7 +134,8 @@ class ArmReading:
     cost_usd: float | None
     costed: int
     tokens: int | None
-    duration_s: float
+    duration_s: float | None
+    timed: int
     trials: int
 
 
@@ -230,14 +232,16 @@ class _Sums:
     """Sums over the trials of an arm."""
 
     def __init__(self) -> None:
-        self.trials = self.costed = 0
+        self.trials = self.costed = self.timed = 0
         self.cost_usd: float | None = None
         self.tokens: int | None = None
-        self.duration_s = 0.0
+        self.duration_s: float | None = None
 
     def add(self, trial: Trial) -> None:
         self.trials += 1
-        self.duration_s += trial.duration_s
+        if trial.duration_s is not None:
+            self.timed += 1
+            self.duration_s = (self.duration_s or 0.0) + trial.duration_s
         if trial.cost_usd is not None:
             self.costed += 1
             self.cost_usd = (self.cost_usd or 0.0) + trial.cost_usd
@@ -254,6 +258,7 @@ class _Sums:
             costed=self.costed,
             tokens=self.tokens,
             duration_s=self.duration_s,
+            timed=self.timed,
             trials=self.trials,
         )
 

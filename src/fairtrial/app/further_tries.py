@@ -48,7 +48,7 @@ def _summed(trials: Iterable[Trial]) -> FurtherTries:
         if not here:
             continue
         count += here
-        duration += sum(attempt.duration_s for attempt in trial.attempts[1:])
+        duration += sum(attempt.duration_s or 0.0 for attempt in trial.attempts[1:])
         cost = further_cost(trial)
         costs += [] if cost is None else [cost]
     return FurtherTries(count, sum(costs) if costs else None, duration)

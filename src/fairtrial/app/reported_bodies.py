@@ -98,7 +98,9 @@ class ReportedScore(Body, frozen=True):
 
     value: Annotated[Value, Meta(description="Null when there is none")] | None
     reason: Text | None = None
-    cost_usd: Annotated[Amount, Meta(description="What asking for it cost")] | None = 0.0
+    cost_usd: (
+        Annotated[Amount, Meta(description="What asking for it cost; null is unknown")] | None
+    ) = None
 
 
 class ReportedProblem(Body, frozen=True):
@@ -151,7 +153,9 @@ class ReportedRow(Body, frozen=True):
     output: Any = None
     problem: ReportedProblem | None = None
     started_at: Annotated[datetime, Meta(tz=True, description="Default: now")] | None = None
-    duration_s: Annotated[Amount, Meta(description="Seconds that the task took")] = 0.0
+    duration_s: (
+        Annotated[Amount, Meta(description="Seconds that the task took; null is unknown")] | None
+    ) = None
     cost_usd: Annotated[Amount, Meta(description="Null is unknown")] | None = None
     tokens: ReportedTokens | None = None
     metrics: dict[str, Value] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -188,9 +189,9 @@ def _content(row: ReportedRow) -> dict[str, Any]:
 
 def _score(spec: GraderSpec, given: ReportedScore | float | None) -> Score:
     if given is None:
-        return score_missing(spec, "no score was reported")
+        return replace(score_missing(spec, "no score was reported"), cost_usd=None)
     if not isinstance(given, ReportedScore):
-        return score_of(spec, Grade(float(given)), _THRESHOLD)
+        return score_of(spec, Grade(float(given), cost_usd=None), _THRESHOLD)
     value = None if given.value is None else float(given.value)
     return score_of(spec, Grade(value, given.reason, given.cost_usd), _THRESHOLD)
 

@@ -21,7 +21,7 @@ class Attempt:
         score: Its main score.
         output: What the task gave.
         feedback: What the next attempt was told about this one; None when there was no next one.
-        duration_s: Seconds of its task call.
+        duration_s: Seconds of its task call; None is unknown.
         cost_usd: What it cost, its graders and its critic included; None is unknown.
         tokens: What it read and wrote.
     """
@@ -33,7 +33,7 @@ class Attempt:
     score: float | None
     output: Json
     feedback: str | None
-    duration_s: float
+    duration_s: float | None
     cost_usd: float | None
     tokens: Tokens | None = None
 

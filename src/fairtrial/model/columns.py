@@ -41,7 +41,7 @@ class ArmColumns:
         failed: Trials that failed.
         undecided: Trials without a verdict.
         scores: Mean main scores; None where no trial has one.
-        durations: Mean seconds of a trial.
+        durations: Mean seconds of a trial that told its duration; None where none did.
         costs: Mean cost of a trial that told its cost; None where none did.
         tokens: Mean tokens of a trial that told them; None where none did.
         reasons: Reasons of the first trials that did not pass.
@@ -55,7 +55,7 @@ class ArmColumns:
     failed: Sequence[int]
     undecided: Sequence[int]
     scores: Sequence[float | None]
-    durations: Sequence[float]
+    durations: Sequence[float | None]
     costs: Sequence[float | None]
     tokens: Sequence[float | None]
     reasons: Sequence[str | None]

@@ -44,7 +44,8 @@ class Provenance:
         git_dirty: Whether tracked files differed from the commit.
         environment: `dev`, `staging`, `prod` or `ci`.
         pull_request: Number of the pull or merge request that it ran for, as its CI tells.
-        source: What made it, where its spec does not tell: `sdk`, `pytest`, `api`.
+        source: What made it, where its spec does not tell: `sdk`, `pytest`, `api`,
+            `push`.
     """
 
     fairtrial: str
@@ -206,7 +207,8 @@ class Totals:
         flaky_rows: Rows of which some trials passed and some failed.
         cost_usd: Sum of the known costs; None when none is known.
         costed: How many trials reported a cost.
-        duration_s: Sum of the trials' durations.
+        duration_s: Sum of the known durations of trials; None when none is known.
+        timed: How many trials have a known duration.
         grading_cost_usd: Sum of the known costs of judges; None when none is known.
         grading_costed: How many trials' grading has a known cost.
         reused: What was served again, one a source.
@@ -220,10 +222,16 @@ class Totals:
     flaky_rows: int = 0
     cost_usd: float | None = None
     costed: int = 0
-    duration_s: float = 0.0
+    duration_s: float | None = None
+    timed: int = 0
     grading_cost_usd: float | None = None
     grading_costed: int = 0
     reused: tuple[ReusedTotals, ...] = ()
+
+    @property
+    def mean_duration_s(self) -> float | None:
+        """Mean seconds of the trials whose duration is known; None when none is."""
+        return None if self.duration_s is None else self.duration_s / self.timed
 
     @property
     def recorded(self) -> int:

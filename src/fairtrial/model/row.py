@@ -21,7 +21,8 @@ class Row:
         undecided: Trials without a verdict; in no rate.
         score_sum: Sum of the main scores that exist; None when none does.
         scored: How many main scores exist.
-        duration_s: Total seconds.
+        duration_s: Total of the durations that are known; None when none is.
+        timed: How many trials have a known duration.
         cost_usd: Total of the costs that are known; None when none is.
         first_reason: The reason of its first trial that did not pass.
     """
@@ -33,7 +34,8 @@ class Row:
     undecided: int
     score_sum: float | None
     scored: int
-    duration_s: float
+    duration_s: float | None
+    timed: int
     cost_usd: float | None
     first_reason: str | None
 
@@ -41,6 +43,11 @@ class Row:
     def decided(self) -> int:
         """Trials with a verdict."""
         return self.passed + self.failed
+
+    @property
+    def mean_duration_s(self) -> float | None:
+        """Mean seconds of the trials whose duration is known; None when none is."""
+        return None if self.duration_s is None else self.duration_s / self.timed
 
     @property
     def flaky(self) -> bool:

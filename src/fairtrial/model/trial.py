@@ -61,7 +61,8 @@ class Trial:
         scores: One a grader, in the order of the spec.
         output: What the task gave, any JSON value.
         started_at: When the first try began (UTC).
-        duration_s: Seconds of the last try's task call; grading not included.
+        duration_s: Seconds of the last try's task call; grading not included. None is unknown, not
+            zero: another program that ran it did not say.
         tries: 1, plus one for each retry after an infrastructure problem.
         seed: The seed the task was given.
         cost_usd: None is unknown, not zero.
@@ -89,7 +90,7 @@ class Trial:
     scores: tuple[Score, ...]
     output: Json
     started_at: datetime
-    duration_s: float
+    duration_s: float | None
     tries: int
     seed: int
     cost_usd: float | None = None

@@ -18,6 +18,7 @@ import pytest
 from _pytest.runner import runtestprotocol
 
 from fairtrial.app.bench import bench_here
+from fairtrial.app.ci import environment_here
 from fairtrial.model.errors import FairtrialError
 from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Cause, Verdict
@@ -49,6 +50,7 @@ class Session:
         )
         self._seen: dict[str, dict[str, list[Any]]] = {}
         self._streak = 0
+        self._ready = False
         self._recorder = None if hasattr(config, "workerinput") else Recorder(config, self._bench)
 
     def parametrize(self, metafunc: pytest.Metafunc, mark: pytest.Mark) -> None:
@@ -60,9 +62,9 @@ class Session:
             marks = list(metafunc.definition.iter_markers("fairtrial"))
             asked = mark_of(marks, metafunc.config)
             rows = rows_of(self._bench, key, asked, metafunc.definition.path.parent)
-            self._judges[key] = Judge.of(
-                self._bench, self._names, _function(metafunc), asked.graders
-            )
+            judge = Judge.of(self._bench, self._names, _function(metafunc), asked.graders)
+            self._judges[key] = judge
+            self._check(judge)
         except (FairtrialError, TypeError) as error:
             raise pytest.Collector.CollectError(f"{key}: mark fairtrial: {error}") from None
         if not names:
@@ -82,6 +84,24 @@ class Session:
                 for place in rows.chosen
             ],
         )
+
+    def _check(self, judge: Judge) -> None:
+        """Find what would keep results from being kept while nothing has run yet.
+
+        Raises:
+            FairtrialError: the store cannot be opened, a grader cannot be built, there is no such
+                baseline, or the environment is none.
+        """
+        if self._off or self._config.option.collectonly:
+            return
+        judge.check()
+        if self._ready:
+            return
+        environment_here(self._bench.environ)
+        baseline = self._config.option.fairtrial_baseline
+        if baseline is not None:
+            self._bench.store.experiments.find(baseline)
+        self._ready = True
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -162,7 +182,13 @@ class Session:
         happened: list[Happened],
     ) -> list[pytest.TestReport]:
         """Return the reports of a row: those of its first trial that tells why it missed."""
-        trials = self._judges[rows.key].trials(rows.cases[_place(item)], item.stash[_ARM], happened)
+        judge, case = self._judges[rows.key], rows.cases[_place(item)]
+        try:
+            trials = judge.trials(case, item.stash[_ARM], happened)
+        except FairtrialError as error:  # the next row would meet it, too
+            _lost(runs[-1], error)
+            item.session.shouldstop = f"fairtrial: {error.what}"
+            return runs[-1]
         shown = next(
             (
                 place
@@ -175,7 +201,7 @@ class Session:
         if not trials or len(trials) < len(runs):  # skipped
             return runs[-1]
         call = next((one for one in reports if one.when == "call"), reports[0])
-        call.duration = sum(trial.duration_s for trial in trials)
+        call.duration = sum(trial.duration_s or 0.0 for trial in trials)
         judged = _Judged.of(trials, rows.mark.bar)
         judged.put(call)
         call.__dict__["fairtrial"] = self._message(rows, trials)
@@ -188,8 +214,11 @@ class Session:
         """Return trials as they are sent; the first ones tell of their experiment too."""
         message = {"key": rows.key, "trials": msgspec.json.encode(trials).decode()}
         if rows.key not in self._sent:
+            try:
+                message["head"] = msgspec.json.encode(self._head(rows)).decode()
+            except FairtrialError as error:
+                return {"key": rows.key, "trouble": str(error)}
             self._sent.add(rows.key)
-            message["head"] = msgspec.json.encode(self._head(rows)).decode()
         return message
 
     def _head(self, rows: Rows) -> Head:
@@ -310,6 +339,13 @@ class _Judged:
             return
         report.outcome = "failed"
         report.longrepr = self.missed
+
+
+def _lost(reports: list[pytest.TestReport], error: FairtrialError) -> None:
+    """Say in the reports of a row why nothing could be told of it."""
+    call = next((one for one in reports if one.when == "call"), reports[0])
+    call.outcome = "failed"
+    call.longrepr = str(error)
 
 
 def _place(item: pytest.Item) -> int:

@@ -129,7 +129,7 @@ EXPERIMENTS: Final = Filterable(
         "flaky": tally.c.flaky_rows,
         "cost": _if_any(tally.c.cost_usd, tally.c.costed),
         "grading_cost": _if_any(tally.c.grading_cost_usd, tally.c.grading_costed),
-        "duration": tally.c.duration_s,
+        "duration": _if_any(tally.c.duration_s, tally.c.timed),
         "created": experiment.c.created_at,
         "finished": experiment.c.finished_at,
         "series": experiment.c.series,

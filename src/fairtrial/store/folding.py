@@ -23,7 +23,7 @@ class TrialFacts(NamedTuple):
     number: int
     verdict: str
     score: float | None
-    duration_s: float
+    duration_s: float | None
     cost_usd: float | None
     tokens: int | None
     reason: str | None
@@ -39,6 +39,7 @@ class RowSum:
     score_sum: float = 0.0
     scored: int = 0
     duration_s: float = 0.0
+    timed: int = 0
     cost_usd: float = 0.0
     costed: int = 0
     tokens: int = 0
@@ -62,7 +63,9 @@ class RowSum:
         if score is not None:
             self.score_sum += score
             self.scored += 1
-        self.duration_s += duration_s
+        if duration_s is not None:
+            self.duration_s += duration_s
+            self.timed += 1
         if cost_usd is not None:
             self.cost_usd += cost_usd
             self.costed += 1
@@ -79,6 +82,7 @@ class RowSum:
             self.score_sum,
             self.scored,
             self.duration_s,
+            self.timed,
             self.cost_usd,
             self.costed,
             self.tokens,
@@ -158,6 +162,7 @@ class ExperimentSum:
     cost_usd: float = 0.0
     costed: int = 0
     duration_s: float = 0.0
+    timed: int = 0
     grading_cost_usd: float = 0.0
     grading_costed: int = 0
     removed_cost: float = 0.0
@@ -189,9 +194,10 @@ class ExperimentSum:
         self.cost_usd += row.cost_usd
         self.costed += row.costed
         self.duration_s += row.duration_s
+        self.timed += row.timed
 
     def remove(
-        self, verdict: str, cause: str | None, duration_s: float, cost_usd: float | None
+        self, verdict: str, cause: str | None, duration_s: float | None, cost_usd: float | None
     ) -> None:
         """Take one trial away, without its scores."""
         if verdict == _PASSED:
@@ -202,8 +208,10 @@ class ExperimentSum:
             self.undecided -= 1
         if cause is not None:
             self.add_cause(cause, -1)
-        self.duration_s -= duration_s
-        self.removed_duration += abs(duration_s)
+        if duration_s is not None:
+            self.duration_s -= duration_s
+            self.timed -= 1
+            self.removed_duration += abs(duration_s)
         if cost_usd is not None:
             self.cost_usd -= cost_usd
             self.costed -= 1

@@ -61,7 +61,7 @@ _COLUMNS: tuple[ColumnElement[Any], ...] = (
     trial_row.c.failed,
     trial_row.c.undecided,
     _mean(trial_row.c.score_sum, trial_row.c.scored),
-    trial_row.c.duration_s / (trial_row.c.passed + trial_row.c.failed + trial_row.c.undecided),
+    _mean(trial_row.c.duration_s, trial_row.c.timed),
     _mean(trial_row.c.cost_usd, trial_row.c.costed),
     _mean(trial_row.c.tokens, trial_row.c.tokened),
     trial_row.c.first_reason,

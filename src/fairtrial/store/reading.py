@@ -11,7 +11,6 @@ from sqlalchemy import (
     Connection,
     Select,
     TextClause,
-    desc,
     false,
     func,
     or_,
@@ -54,8 +53,9 @@ _OF_ROW = trial.c.id.between(
     trial_row.c.id * TRIALS_A_ROW, trial_row.c.id * TRIALS_A_ROW + (TRIALS_A_ROW - 1)
 )
 
-# It always holds, and it is what the index of the slowest rows asks for.
-_TIMED = text("trial_row.duration_s >= 0")
+# Both are written as in the index of the slowest rows.
+_TIMED = text("trial_row.timed > 0")
+_MEAN_DURATION = text("(trial_row.duration_s / nullif(trial_row.timed, 0)) DESC")
 # Written as the partial indexes are: a parameter in place of the 0 would hide them.
 _ONLY = {
     "failed": text("trial_row.failed > 0"),
@@ -79,8 +79,7 @@ def rows(database: Database, blobs: Blobs, experiment: int, query: RowQuery) -> 
 def _rows(experiment: int, query: RowQuery, where: Sequence[ColumnElement[bool]]) -> Select[Any]:
     statement = select(trial_row).where(*_wanted(experiment, query), *where)
     if query.order == "slowest":
-        count = trial_row.c.passed + trial_row.c.failed + trial_row.c.undecided
-        statement = statement.where(_TIMED).order_by(desc(trial_row.c.duration_s / count))
+        statement = statement.where(_TIMED).order_by(_MEAN_DURATION)
     elif query.after is not None:
         statement = statement.where(_after(query.after))
     return statement.order_by(*_KEY).limit(query.limit)
@@ -148,7 +147,8 @@ def row_of(found: Any) -> Row:
         undecided=found.undecided,
         score_sum=found.score_sum if found.scored else None,
         scored=found.scored,
-        duration_s=found.duration_s,
+        duration_s=found.duration_s if found.timed else None,
+        timed=found.timed,
         cost_usd=found.cost_usd if found.costed else None,
         first_reason=found.first_reason,
     )

@@ -248,6 +248,7 @@ class _Batch:
                 total.cost_usd,
                 total.costed,
                 total.duration_s,
+                total.timed,
                 total.grading_cost_usd,
                 total.grading_costed,
                 self._experiment,

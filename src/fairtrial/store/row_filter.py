@@ -111,7 +111,7 @@ def _filterable(number: int, version: int | None, baseline: tuple[int, str] | No
             "undecided": trial_row.c.undecided,
             "trials": _n,
             "cost": when((trial_row.c.costed > 0, trial_row.c.cost_usd)),
-            "duration": trial_row.c.duration_s / func.nullif(_n, 0),
+            "duration": trial_row.c.duration_s / func.nullif(trial_row.c.timed, 0),
             "tokens": when((trial_row.c.tokened > 0, trial_row.c.tokens)),
         },
         {

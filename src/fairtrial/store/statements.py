@@ -41,6 +41,7 @@ ROW_SUMS = (
     "score_sum",
     "scored",
     "duration_s",
+    "timed",
     "cost_usd",
     "costed",
     "tokens",
@@ -57,6 +58,7 @@ TALLY_SUMS = (
     "cost_usd",
     "costed",
     "duration_s",
+    "timed",
     "grading_cost_usd",
     "grading_costed",
 )

@@ -26,7 +26,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = "0009"
+SCHEMA_VERSION = "0010"
 """The newest migration; versions sort as text."""
 
 TRIALS_A_ROW = 1 << 20
@@ -56,6 +56,11 @@ def _count(name: str) -> Column[Any]:
 
 def _amount(name: str) -> Column[Any]:
     return Column(name, Float, nullable=False)
+
+
+def _timed() -> Column[Any]:
+    # How many trials a sum of durations is of.
+    return Column("timed", Integer, nullable=False, server_default=text("0"))
 
 
 def _word(name: str) -> Column[Any]:
@@ -172,6 +177,7 @@ tally = Table(
     _amount("cost_usd"),
     _count("costed"),
     _amount("duration_s"),
+    _timed(),
     Column("grading_cost_usd", Float, nullable=False, server_default=text("0")),
     Column("grading_costed", Integer, nullable=False, server_default=text("0")),
 )
@@ -232,7 +238,7 @@ grader_tally = Table(
 # Partial indexes in SQLite; elsewhere they hold every row, which only makes them larger.
 # (`postgresql_where` would import that dialect in every run.)
 _FAILED = text("failed > 0")
-_MEAN_DURATION = text("(duration_s / ((passed + failed + undecided) + 0.0))")
+_MEAN_DURATION = text("(duration_s / nullif(timed, 0))")
 _FLAKY = text("passed > 0 AND failed > 0")
 _UNDECIDED = text("undecided > 0")
 
@@ -250,6 +256,7 @@ trial_row = Table(
     _amount("score_sum"),
     _count("scored"),
     _amount("duration_s"),
+    _timed(),
     _amount("cost_usd"),
     _count("costed"),
     Column("tokens", BigInteger, nullable=False),
@@ -268,13 +275,12 @@ trial_row = Table(
         )
         for name, where in (("failed", _FAILED), ("flaky", _FLAKY), ("undecided", _UNDECIDED))
     ),
-    # Written as SQLAlchemy writes the mean duration, so that it is used for the slowest rows.
-    # The condition always holds; without it SQLite took this index for other queries too.
+    # Without a condition SQLite took this index for other queries too.
     Index(
         "trial_row_slowest",
         "experiment_id",
         _MEAN_DURATION,
-        sqlite_where=text("duration_s >= 0"),
+        sqlite_where=text("timed > 0"),
     ),
 )
 
@@ -291,7 +297,7 @@ trial = Table(
     Column("reason", Text),
     Column("score", Float),
     Column("started_at", BigInteger, nullable=False),
-    _amount("duration_s"),
+    Column("duration_s", Float),
     _count("tries"),
     Column("seed", Text, nullable=False),
     Column("cost_usd", Float),

@@ -50,7 +50,13 @@ def columns(*counts: tuple[int, int, int], condition: str = "default") -> ArmCol
 def facts_of(rows: ArmColumns, **changes: Any) -> GateFacts:
     passed, failed, undecided = sum(rows.passed), sum(rows.failed), sum(rows.undecided)
     totals = Totals(
-        passed, failed, undecided, cost_usd=2.0, costed=passed + failed + undecided, duration_s=20.0
+        passed,
+        failed,
+        undecided,
+        cost_usd=2.0,
+        costed=passed + failed + undecided,
+        duration_s=20.0,
+        timed=passed + failed + undecided,
     )
     experiment = an_experiment(2, spec=SPEC, arms=("main",))
     state = ExperimentState(experiment, Status.FINISHED, None, totals, NOON, NOON)
@@ -133,6 +139,19 @@ def test_a_graders_pass_rate_is_not_its_mean() -> None:
     assert judged({"grader": "other", "mean": {"at_least": 0}}, facts).reason == (
         "no row has a score of other"
     )
+
+
+def test_durations_that_are_not_known_are_not_nothing() -> None:
+    def with_times(seconds: float | None, timed: int) -> GateFacts:
+        totals = replace(FACTS.state.totals, duration_s=seconds, timed=timed)
+        return replace(FACTS, state=replace(FACTS.state, totals=totals))
+
+    rule = {"duration_s": {"total_at_most": 5}}
+    assert judged(rule, with_times(None, 0)).reason == "no trial reported a duration"
+    assert judged(rule, with_times(4.0, 3)).passed is None
+    assert judged(rule, with_times(6.0, 3)).passed is False
+    mean = judged({"duration_s": {"mean_at_most": 2}}, with_times(4.0, 3))
+    assert (mean.passed, mean.actual) == (True, 4.0 / 3)
 
 
 def test_costs_that_are_not_known_are_not_nothing() -> None:

@@ -87,29 +87,37 @@ def undecided_rows(rule: GateRule, facts: GateFacts) -> Found:
 def cost(rule: GateRule, facts: GateFacts) -> Found:
     """Hold the cost against its bounds."""
     totals = facts.state.totals
-    if totals.cost_usd is None or not totals.costed:
-        return unknown("no trial reported a cost")
-    known = None
-    if totals.costed < totals.recorded:
-        known = f"known for {totals.costed:,} of {totals.recorded:,} trials"
-    costs = dict(enumerate(facts.rows.costs))
-    found = _spend(
-        _spent(rule.cost_usd), (totals.cost_usd, totals.costed), "$", _dearest(facts, costs)
-    )
-    if found.passed and known is not None and _spent(rule.cost_usd).total_at_most is not None:
-        # What is not known could be over it.
-        return Found(None, found.actual, f"at least {found.shown}", known)
-    return Found(found.passed, found.actual, found.shown, known, found.rows)
+    dearest = _dearest(facts, dict(enumerate(facts.rows.costs)))
+    spent = (totals.cost_usd, totals.costed)
+    return _known(_spent(rule.cost_usd), (*spent, totals.recorded), "$", dearest)
 
 
 def duration(rule: GateRule, facts: GateFacts) -> Found:
     """Hold the duration against its bounds."""
     totals = facts.state.totals
-    if not totals.recorded:
-        return unknown("no trial is on record")
     slowest = _dearest(facts, dict(enumerate(facts.rows.durations)))
-    spent = (totals.duration_s, totals.recorded)
-    return _spend(_spent(rule.duration_s), spent, "s", slowest)
+    spent = (totals.duration_s, totals.timed)
+    return _known(_spent(rule.duration_s), (*spent, totals.recorded), "s", slowest)
+
+
+def _known(
+    bound: SpendBound,
+    spent: tuple[float | None, int, int],
+    unit: str,
+    dearest: tuple[CaseKey, ...],
+) -> Found:
+    """Hold a sum against its bounds; it comes with how many trials told it, of how many."""
+    total, told, recorded = spent
+    if not recorded:
+        return unknown("no trial is on record")
+    if total is None or not told:
+        return unknown(f"no trial reported a {'cost' if unit == '$' else 'duration'}")
+    known = f"known for {told:,} of {recorded:,} trials" if told < recorded else None
+    found = _spend(bound, (total, told), unit, dearest)
+    if found.passed and known is not None and bound.total_at_most is not None:
+        # What is not known could be over it.
+        return Found(None, found.actual, f"at least {found.shown}", known)
+    return Found(found.passed, found.actual, found.shown, known, found.rows)
 
 
 def _spend(

@@ -117,6 +117,7 @@ def _arm_json(arm: ArmReading) -> dict[str, Json]:
         "costed": arm.costed,
         "tokens": arm.tokens,
         "duration_s": arm.duration_s,
+        "timed": arm.timed,
     }
 
 

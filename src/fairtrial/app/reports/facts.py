@@ -40,6 +40,7 @@ def state_json(state: ExperimentState) -> dict[str, Json]:
         "n_grading_costed": totals.grading_costed,
         "reused": [asdict(reused) for reused in totals.reused],
         "duration_s": totals.duration_s,
+        "n_timed": totals.timed,
         "seed": experiment.seed,
         "identity": experiment.identity,
         "spec": dict(experiment.spec),
@@ -82,7 +83,6 @@ def grader_json(totals: GraderTotals) -> dict[str, Json]:
 
 def row_json(row: Row) -> dict[str, Json]:
     """Return one row; a mean is null where it has no part."""
-    n = row.decided + row.undecided
     return {
         "case_id": row.key.case_id,
         "condition": row.key.condition,
@@ -93,7 +93,7 @@ def row_json(row: Row) -> dict[str, Json]:
         "mean_score": row.score_sum / row.scored
         if row.scored and row.score_sum is not None
         else None,
-        "mean_duration_s": row.duration_s / n if n else None,
+        "mean_duration_s": row.mean_duration_s,
         "cost_usd": row.cost_usd,
         "first_reason": row.first_reason,
     }

@@ -132,8 +132,8 @@ def seconds_left(state: ExperimentState, further: FurtherTries | None = None) ->
     if state.status is not Status.RUNNING or state.alive is False:
         return None
     left = expected_trials(state) - state.totals.recorded
-    took = state.totals.duration_s + (0.0 if further is None else further.duration_s)
-    return eta_s(state.totals.recorded, left, took / state.experiment.policy["concurrency"])
+    took = (state.totals.duration_s or 0.0) + (0.0 if further is None else further.duration_s)
+    return eta_s(state.totals.timed, left, took / state.experiment.policy["concurrency"])
 
 
 def expected_cost(state: ExperimentState, further: FurtherTries | None = None) -> float | None:

@@ -120,9 +120,9 @@ def _arms(arms: Sequence[ArmReading], console: Console) -> None:
         )
     table(console, (*columns, ">Flaky", ">Cost", ">Tokens"), rows)
     took = [
-        f"{f'{arm.arm} ' if len(arms) > 1 else ''}{duration(arm.duration_s / arm.trials)}"
+        f"{f'{arm.arm} ' if len(arms) > 1 else ''}{duration(arm.duration_s / arm.timed)}"
         for arm in arms
-        if arm.trials
+        if arm.duration_s is not None
     ]
     if took:
         line(console, f"A trial took {', '.join(took)} on average")

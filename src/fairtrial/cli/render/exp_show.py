@@ -61,7 +61,7 @@ def _case(case: Case, console: Console) -> None:
 def _took(trial: Trial) -> list[str]:
     """Return how a trial ended, what it took and what it did without, part by part."""
     cause = f" ({trial.cause})" if trial.cause else ""
-    parts = [f"{trial.verdict}{cause}", duration(trial.duration_s)]
+    parts = [f"{trial.verdict}{cause}", _lasted(trial.duration_s)]
     if used := trial.process:
         memory = quantity("max_rss_bytes", used.max_rss_bytes)
         parts += [f"{duration(used.cpu_s)} CPU", f"peak {memory}"]
@@ -73,6 +73,10 @@ def _took(trial: Trial) -> list[str]:
     if (again := trial.reused) is not None:
         parts.append(reused(again.source, again.calls, again.cost_usd))
     return parts
+
+
+def _lasted(seconds: float | None) -> str:
+    return "duration not told" if seconds is None else duration(seconds)
 
 
 def _trial(trial: Trial, console: Console) -> None:

@@ -327,10 +327,7 @@ def render_problems(report: ExperimentReport, console: Console) -> None:
 def _slowest(report: ExperimentReport, console: Console) -> None:
     rows = report.slowest_rows[:3]
     if rows:
-        names = ", ".join(
-            f"{_short(row)} {duration(row.duration_s / (row.decided + row.undecided))}"
-            for row in rows
-        )
+        names = ", ".join(f"{_short(row)} {duration(row.mean_duration_s)}" for row in rows)
         section(console, "Slowest cases")
         line(console, f"  {names}")
 

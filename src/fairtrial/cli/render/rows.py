@@ -57,7 +57,6 @@ def _says(column: str, cells: Sequence[str]) -> bool:
 
 def _row(row: Row) -> tuple[str, ...]:
     mean = row.score_sum / row.scored if row.scored and row.score_sum is not None else None
-    n = row.decided + row.undecided
     return (
         row.key.case_id,
         row.key.condition,
@@ -66,6 +65,6 @@ def _row(row: Row) -> tuple[str, ...]:
         f"{row.undecided:,}",
         number(mean),
         money(row.cost_usd),
-        duration(row.duration_s / n) if n else "–",
+        duration(row.mean_duration_s),
         (row.first_reason or "").partition("\n")[0][:_LONGEST_REASON],
     )

@@ -8,7 +8,7 @@ from typing import Final
 from fairtrial.app.reports.experiment_page import ExperimentPage
 from fairtrial.http.web.experiment_words import score_text
 from fairtrial.http.web.words import counted, duration, money, percent
-from fairtrial.model.experiment import GraderTotals
+from fairtrial.model.experiment import GraderTotals, Totals
 from fairtrial.stats.proportion import Rate
 
 _MOST: Final = 4
@@ -48,9 +48,18 @@ def tiles_of(report: ExperimentPage) -> list[Tile]:
     grading_note = (f"and grading {money(grading)}",) if grading else ()
     unknown = "no trial told what it cost" if totals.cost_usd is None else ""
     tiles.append(Tile("Cost", money(totals.cost_usd), unknown, notes=(*cost, *grading_note)))
-    mean = totals.duration_s / totals.recorded if totals.recorded else None
-    tiles.append(Tile("Duration", duration(mean), "a trial"))
+    tiles.append(_duration(totals))
     return tiles
+
+
+def _duration(totals: Totals) -> Tile:
+    mean = totals.mean_duration_s
+    if mean is None:
+        return Tile("Duration", duration(None), "no trial told how long it took")
+    known = f"{totals.timed:,} of {totals.recorded:,} trials say"
+    return Tile(
+        "Duration", duration(mean), "a trial", notes=(known,) * (totals.timed < totals.recorded)
+    )
 
 
 def _rate(report: ExperimentPage) -> Tile:

@@ -162,7 +162,7 @@ class _RowView:
             outcome=str(row.outcome),
             counts=row.counts,
             reason=row.first_reason or "",
-            duration=_duration(sum(trial.duration_s for trial in row.trials) / len(row.trials)),
+            duration=_mean_duration(row),
             trials=tuple(_TrialView.of(trial) for trial in row.trials[:_TRIALS_SHOWN]),
             left_out=max(0, len(row.trials) - _TRIALS_SHOWN),
         )
@@ -188,7 +188,14 @@ def _stderr(trial: Trial) -> str | None:
     return preview(tail[-_OUTPUT_CHARACTERS:], _OUTPUT_CHARACTERS) if tail else None
 
 
-def _duration(seconds: float) -> str:
+def _mean_duration(row: FoldedRow) -> str:
+    times = [trial.duration_s for trial in row.trials if trial.duration_s is not None]
+    return _duration(sum(times) / len(times) if times else None)
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "–"
     if seconds < 0.001:
         return "< 1 ms"
     return f"{1000 * seconds:.0f} ms" if seconds < 1 else f"{seconds:,.1f} s"

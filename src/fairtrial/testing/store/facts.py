@@ -91,6 +91,7 @@ def totals_of(trials: Sequence[Trial]) -> Totals:
     verdicts = Counter(trial.verdict for trial in trials)
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
     grading = [trial.grading_cost_usd for trial in trials if trial.grading_cost_usd is not None]
+    times = [trial.duration_s for trial in trials if trial.duration_s is not None]
     return Totals(
         passed=verdicts[Verdict.PASSED],
         failed=verdicts[Verdict.FAILED],
@@ -100,7 +101,8 @@ def totals_of(trials: Sequence[Trial]) -> Totals:
         flaky_rows=sum(row.flaky for row in rows),
         cost_usd=sum(costs) if costs else None,
         costed=len(costs),
-        duration_s=sum(trial.duration_s for trial in trials),
+        duration_s=sum(times) if times else None,
+        timed=len(times),
         grading_cost_usd=sum(grading) if grading else None,
         grading_costed=len(grading),
         reused=reused_totals_of(trials),
@@ -141,6 +143,7 @@ def _row(key: CaseKey, arm: str, trials: Sequence[Trial]) -> Row:
     verdicts = Counter(trial.verdict for trial in trials)
     scores = [trial.score for trial in trials if trial.score is not None]
     costs = [trial.cost_usd for trial in trials if trial.cost_usd is not None]
+    times = [trial.duration_s for trial in trials if trial.duration_s is not None]
     not_passed = [trial for trial in trials if trial.verdict is not Verdict.PASSED]
     return Row(
         key=key,
@@ -150,7 +153,8 @@ def _row(key: CaseKey, arm: str, trials: Sequence[Trial]) -> Row:
         undecided=verdicts[Verdict.UNDECIDED],
         score_sum=sum(scores) if scores else None,
         scored=len(scores),
-        duration_s=sum(trial.duration_s for trial in trials),
+        duration_s=sum(times) if times else None,
+        timed=len(times),
         cost_usd=sum(costs) if costs else None,
         first_reason=not_passed[0].reason if not_passed else None,
     )

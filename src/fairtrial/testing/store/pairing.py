@@ -62,9 +62,9 @@ class PairedRowsContract:
         """Means are over those trials that have a value; what nobody told is None."""
         trials = [
             a_trial("c", 1, duration_s=1.0, cost_usd=0.5, tokens=Tokens(input=10, output=2)),
-            a_trial("c", 2, "failed", duration_s=2.0, cost_usd=1.5),
+            a_trial("c", 2, "failed", duration_s=None, cost_usd=1.5),
             a_trial("c", 3, "undecided", duration_s=3.0),
-            a_trial("quiet", 1, "undecided", cause=Cause.INFRA),
+            a_trial("quiet", 1, "undecided", cause=Cause.INFRA, duration_s=None),
         ]
         a, b = _opened(store, 1, trials), _opened(store, 2, [])
         found = store.experiments.paired_rows((a.id, MAIN_ARM), (b.id, MAIN_ARM)).a
@@ -79,7 +79,8 @@ class PairedRowsContract:
             "reasons": "c 2 failed",
         }
         quiet = _row(found, "quiet")
-        assert (quiet["scores"], quiet["costs"], quiet["tokens"]) == (None, None, None)
+        untold = ("scores", "durations", "costs", "tokens")
+        assert [quiet[name] for name in untold] == [None] * len(untold)
         assert found.causes == {Cause.GRADER: 1, Cause.INFRA: 1}
 
     @pytest.mark.parametrize("names", [("exact",), ("exact", "style")])

@@ -47,7 +47,7 @@ def any_trial(draw: st.DrawFn) -> Trial:
         reason=draw(st.sampled_from([None, "why", "because"])),
         score=draw(_AMOUNTS),
         scores=tuple(scores),
-        duration_s=draw(st.sampled_from([0.0, 0.1, 3.0, 1e5])),
+        duration_s=draw(st.sampled_from([None, 0.0, 0.1, 3.0, 1e5])),
         cost_usd=draw(_AMOUNTS),
         grading_cost_usd=draw(_AMOUNTS),
         reused=draw(_REUSED),
