@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from fairtrial.model.errors import NotFoundError, UsageError
-from fairtrial.sessions.start_state.git import Git
 from fairtrial.suites.folders import HIDDEN_LIMIT, SUITES
 from fairtrial.suites.starting import fits
+from fairtrial.workspaces.reading_git import Git
 from fairtrial.workspaces.snapshots.git_program import GitError
 
 _WHERE: Final = "--hidden-test"

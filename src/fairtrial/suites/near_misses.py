@@ -14,13 +14,13 @@ from fairtrial.model.session import Session, SessionEvent
 from fairtrial.model.snapshot import Snapshot
 from fairtrial.model.start_state import Evidence, Override
 from fairtrial.sessions.edits import edited
-from fairtrial.sessions.start_state.git import Entry
 from fairtrial.sessions.start_state.laying_out import put_all
 from fairtrial.sessions.start_state.patching import compared
 from fairtrial.sessions.start_state.paths import Paths, root_of, spelled
 from fairtrial.sessions.start_state.place import path_like
 from fairtrial.sessions.start_state.sightings import sightings_of
 from fairtrial.suites.starting import Sources, fits, hide, suites_in
+from fairtrial.workspaces.reading_git import Entry
 from fairtrial.workspaces.snapshots.git_program import Git, GitError
 
 NAME: Final = "session"

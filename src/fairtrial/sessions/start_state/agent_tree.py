@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from fairtrial.model.session import Session
-from fairtrial.sessions.start_state.git import Git
+from fairtrial.workspaces.reading_git import Git
 
 _HASH: Final = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _FOLDER: Final = "snapshot"

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from fairtrial.model.session import Session
 from fairtrial.model.start_state import Base, BaseSource
-from fairtrial.sessions.start_state.git import Git
 from fairtrial.sessions.start_state.status import Status
+from fairtrial.workspaces.reading_git import Git
 from fairtrial.workspaces.snapshots.git_program import GitError
 
 _FULL = (40, 64)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 from fairtrial.model.session import ChangeKind, FileChange
 from fairtrial.model.start_state import Conflict, Evidence, Override, Unknown
-from fairtrial.sessions.start_state.git import Entry
 from fairtrial.sessions.start_state.reversing import reversed_data
 from fairtrial.sessions.start_state.sightings import Sighting
 from fairtrial.sessions.start_state.status import Listed
 from fairtrial.sessions.start_state.texts import Texts, bytes_of, fits, is_pointer
 from fairtrial.sessions.start_state.untouched import Untouched
+from fairtrial.workspaces.reading_git import Entry
 
 _PLAIN = "100644"
 _LINK = "120000"

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from fairtrial.sessions.start_state.git import Entry, Git
+from fairtrial.workspaces.reading_git import Entry, Git
 from fairtrial.workspaces.snapshots.git_program import GitError
 
 _ATTRIBUTES = ".gitattributes"

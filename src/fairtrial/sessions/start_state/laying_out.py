@@ -14,7 +14,7 @@ from typing import Final
 from fairtrial.model.errors import StoreError, UsageError
 from fairtrial.model.start_state import Override, StartState
 from fairtrial.sessions.start_state.filters import fill, without_filters
-from fairtrial.sessions.start_state.git import Entry, Git
+from fairtrial.workspaces.reading_git import Entry, Git
 from fairtrial.workspaces.snapshots.git_program import GitError
 
 _LINK: Final = "120000"

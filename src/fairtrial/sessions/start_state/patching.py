@@ -9,8 +9,8 @@ from typing import Final
 
 from fairtrial.model.errors import StoreError
 from fairtrial.model.start_state import StartState
-from fairtrial.sessions.start_state.git import Git
 from fairtrial.sessions.start_state.laying_out import check_out, put_all
+from fairtrial.workspaces.reading_git import Git
 from fairtrial.workspaces.snapshots.git_program import Git as Program
 from fairtrial.workspaces.snapshots.git_program import GitError
 

@@ -7,8 +7,8 @@ import posixpath
 from collections.abc import Iterable, Mapping
 from pathlib import Path, PurePath, PureWindowsPath
 
-from fairtrial.sessions.start_state.git import Entry
 from fairtrial.sessions.start_state.place import path_like
+from fairtrial.workspaces.reading_git import Entry
 
 _LINK = "120000"
 _MOST_LINKS = 40

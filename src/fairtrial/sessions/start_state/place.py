@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 
 from fairtrial.model.session import Session
-from fairtrial.sessions.start_state.git import Git
+from fairtrial.workspaces.reading_git import Git
 from fairtrial.workspaces.snapshots.git_program import GitError
 
 

@@ -18,13 +18,13 @@ from fairtrial.sessions.start_state.base_commit import base_of
 from fairtrial.sessions.start_state.copies import Copies
 from fairtrial.sessions.start_state.deciding import Deciding, Facts, Findings
 from fairtrial.sessions.start_state.filters import filtered
-from fairtrial.sessions.start_state.git import Entry, Git
 from fairtrial.sessions.start_state.paths import Paths, links_of, root_of, spelled
 from fairtrial.sessions.start_state.place import NoPlace, Place, place_of
 from fairtrial.sessions.start_state.sightings import Sightings, sightings_of
 from fairtrial.sessions.start_state.status import Listed, Status, status_of
 from fairtrial.sessions.start_state.texts import Texts
 from fairtrial.sessions.start_state.untouched import Untouched, differing
+from fairtrial.workspaces.reading_git import Entry, Git
 from fairtrial.workspaces.snapshots.git_program import GitError
 
 _RECORDED: Final = (BaseSource.RECORDED, BaseSource.RECORDED_SHORT)

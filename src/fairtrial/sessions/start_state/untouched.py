@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from fairtrial.sessions.start_state.git import Git
+from fairtrial.workspaces.reading_git import Git
 from fairtrial.workspaces.snapshots.git_program import GitError
 
 _LARGEST: Final = 32 * 1024 * 1024
