@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -147,3 +149,35 @@ def test_a_normal_run_imports_nothing_slow(tmp_path: Path) -> None:
     assert "sqlalchemy" in imported
     slow = {"alembic", "numpy", "sqlalchemy.dialects.postgresql", "zstandard"}
     assert not imported & slow
+
+
+def _deleted(path: Path, _other: Path) -> None:
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _replaced(path: Path, other: Path) -> None:
+    _deleted(path, other)
+    with open_store(other):
+        pass
+    (other / path.name).replace(path)
+
+
+def _folder_deleted(path: Path, _other: Path) -> None:
+    shutil.rmtree(path.parent)
+
+
+@pytest.mark.parametrize("lose", [_deleted, _replaced, _folder_deleted])
+def test_a_file_that_is_not_the_opened_one_any_more_is_never_written_in_silence(
+    tmp_path: Path, lose: Callable[[Path, Path], None]
+) -> None:
+    with open_store(tmp_path / "home") as store:
+        store.experiments.open_experiment(an_experiment(), [1, 2])
+        lose(tmp_path / "home" / "fairtrial.db", tmp_path / "other")
+        with pytest.raises(StoreError, match="gone, or was replaced") as caught:
+            store.experiments.record(an_experiment().id, [a_trial()], NOON)
+        assert "start again" in (caught.value.fix or "")
+        with pytest.raises(StoreError, match="gone, or was replaced"):
+            store.datasets.add_version("d", [])
+        with pytest.raises(StoreError, match="gone, or was replaced"):
+            store.experiments.newest(1)

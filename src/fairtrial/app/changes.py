@@ -45,6 +45,7 @@ class Changes:
         Raises:
             StoreError: the store cannot be read.
         """
+        self._bench.store.check()
         number, first = self._watch.number(), self._number is None
         if number == self._number:
             return ()

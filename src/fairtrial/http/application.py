@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import Depends, FastAPI
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
@@ -24,6 +24,7 @@ from fairtrial.http.routes.otlp import otlp_routes
 from fairtrial.http.routes.paged import page_routes
 from fairtrial.http.routes.readings import reading_routes
 from fairtrial.http.routes.writings import body_schemas, writing_routes
+from fairtrial.http.store_check import checking
 from fairtrial.http.web.routes import install_pages
 from fairtrial.model.errors import FairtrialError
 
@@ -81,10 +82,13 @@ def create_app(bench: Bench, around: Surroundings) -> FastAPI:
         redoc_url=None,
     )
     app.include_router(health_routes())
-    app.include_router(reading_routes(bench))
-    app.include_router(page_routes(bench))
-    app.include_router(writing_routes(bench))
-    app.include_router(event_routes(bench))
+    for router in (
+        reading_routes(bench),
+        page_routes(bench),
+        writing_routes(bench),
+        event_routes(bench),
+    ):
+        app.include_router(router, dependencies=[Depends(checking(bench))])
     if around.receiver is not None:
         app.include_router(otlp_routes(around.receiver))
     if around.agents is not None:

@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 from fairtrial.app.bench import Bench
-from fairtrial.app.changes import Changes
+from fairtrial.app.changes import Change, Changes
+from fairtrial.http.problems import defect_of
 from fairtrial.model.errors import StoreError
 
 _LOOK_S: Final = 0.5
@@ -56,22 +57,14 @@ class Broadcaster:
         self._bench.control.listen(asked)
         self._queues.add(queue)
         missed = self._since(last)
-        if self._resting is not None:
-            self._resting.cancel()
-            self._resting = None
         try:
-            if self._looking is None:
-                self._ready.clear()
-                self._looking = asyncio.create_task(self._look())
-            await self._ready.wait()
+            if not await self._sees():
+                return  # whoever comes back is told why
             yield _READY
             for one in missed:
                 yield one
             while self._bench.control.drain_reason is None:
-                try:
-                    told = await asyncio.wait_for(queue.get(), _BEAT_S)
-                except TimeoutError:
-                    told = _BEAT
+                told = await _next(queue)
                 if told is None:
                     return
                 yield told
@@ -80,6 +73,17 @@ class Broadcaster:
             self._queues.discard(queue)
             if not self._queues and self._looking is not None and self._resting is None:
                 self._resting = loop.call_later(_LINGER_S, self._rest)
+
+    async def _sees(self) -> bool:
+        """Begin to look, unless it looks already; return whether the store can be seen."""
+        if self._resting is not None:
+            self._resting.cancel()
+            self._resting = None
+        if self._looking is None:
+            self._ready.clear()
+            self._looking = asyncio.create_task(self._look())
+        await self._ready.wait()
+        return self._looking is not None
 
     def _rest(self) -> None:
         """Look no more."""
@@ -102,23 +106,37 @@ class Broadcaster:
         return [_MISSED]
 
     async def _look(self) -> None:
-        changes = await asyncio.to_thread(Changes, self._bench)
         try:
-            while True:
-                try:
+            changes = await asyncio.to_thread(Changes, self._bench)
+            try:
+                while True:
                     for change in await asyncio.to_thread(changes.look):
-                        data = json.dumps(change.facts, ensure_ascii=False, allow_nan=False)
-                        self._number += 1
-                        named = f"id: {self._run}-{self._number}\nevent: {change.kind}\n"
-                        told = f"{named}data: {data}\n\n".encode()
-                        self._told.append((self._number, told))
-                        self._tell(told)
-                except StoreError:
-                    pass  # busy or in the way of something; the next look finds the same
-                self._ready.set()
-                await asyncio.sleep(_LOOK_S)
-        finally:
-            changes.close()
+                        self._change(change)
+                    self._ready.set()
+                    await asyncio.sleep(_LOOK_S)
+            finally:
+                changes.close()
+        except Exception as error:  # noqa: BLE001  # whoever watches must not wait for ever
+            if not isinstance(error, StoreError):
+                defect_of(self._bench, error)
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Let all watchers go: they come back, and are told why nothing can be seen."""
+        self._looking = None
+        self._run = secrets.token_hex(4)  # what happens meanwhile is not seen
+        self._told.clear()
+        self._ready.set()
+        for queue in tuple(self._queues):
+            _end(queue)
+
+    def _change(self, change: Change) -> None:
+        data = json.dumps(change.facts, ensure_ascii=False, allow_nan=False)
+        self._number += 1
+        named = f"id: {self._run}-{self._number}\nevent: {change.kind}\n"
+        told = f"{named}data: {data}\n\n".encode("utf-8", "replace")
+        self._told.append((self._number, told))
+        self._tell(told)
 
     def _tell(self, told: bytes) -> None:
         for queue in tuple(self._queues):
@@ -127,6 +145,13 @@ class Broadcaster:
             except asyncio.QueueFull:
                 self._queues.discard(queue)
                 _end(queue)
+
+
+async def _next(queue: _Queue) -> bytes | None:
+    try:
+        return await asyncio.wait_for(queue.get(), _BEAT_S)
+    except TimeoutError:
+        return _BEAT
 
 
 def _end(queue: _Queue) -> None:

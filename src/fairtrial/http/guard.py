@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from fairtrial.http.problems import answer_to
+from fairtrial.http.problems import answer_to, told
 from fairtrial.model.api_key import KeyScope
 from fairtrial.model.errors import FairtrialError, RefusedError
 from fairtrial.recording.routing import host_is_ours
@@ -103,7 +103,11 @@ class Guard:
         self._tally.requests += 1
         marked = _marking(send)
         headers = Headers(scope=scope)
-        found = self._objection(scope, headers) or await self._key_objection(scope, headers)
+        try:
+            found = self._objection(scope, headers) or await self._key_objection(scope, headers)
+        except FairtrialError as error:  # keys are in the store
+            await told(scope, error)(scope, receive, marked)
+            return
         if found is not None:
             await self._refuse(found, scope, receive, marked)
             return

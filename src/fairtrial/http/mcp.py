@@ -15,6 +15,7 @@ from fairtrial.app.keys import scope_of
 from fairtrial.app.reports.mcp import McpReport
 from fairtrial.app.requests.mcp import Request
 from fairtrial.app.serving_place import served_at
+from fairtrial.http import problems
 from fairtrial.http.guard import Gate, Guard
 from fairtrial.http.guard import Tally as Requests
 from fairtrial.http.listening import listening_on, url_of
@@ -81,6 +82,7 @@ def _over_http(bench: Bench, request: Request, allowed: frozenset[str]) -> McpRe
             lambda key, path, query: outside(bench, key, path, query),
         )
         app = Starlette(routes=[Route(PATH, Mounted(bench, lambda: around))])
+        problems.install(app, bench)
         app.add_middleware(Guard, gate=gate, tally=Requests(), refused=refused)
         url = url_of(request.host, port) + PATH
         run(app, listening, bench.control, lambda: bench.publish(ServerStarted(url, exposed)))

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
-from fastapi import FastAPI, Request
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
+from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import Scope
 
 from fairtrial.app.bench import Bench
@@ -123,16 +125,16 @@ def told(scope: Scope, error: FairtrialError) -> Response:
     return answer_to(scope, kind.status, error, kind=f"urn:fairtrial:problem:{name}")
 
 
-def install(app: FastAPI, bench: Bench) -> None:
+def install(app: Starlette, bench: Bench) -> None:
     """Let an application tell every error as a problem."""
 
     async def known(request: Request, error: Exception) -> Response:
-        known = error if isinstance(error, FairtrialError) else _defect(bench, error)
+        known = error if isinstance(error, FairtrialError) else defect_of(bench, error)
         return told(request.scope, known)
 
     async def http(request: Request, error: Exception) -> Response:
         if not isinstance(error, HTTPException):
-            return told(request.scope, _defect(bench, error))
+            return told(request.scope, defect_of(bench, error))
         status = HTTPStatus(error.status_code)
         return answer_to(request.scope, status, _of_http(status), headers=error.headers)
 
@@ -143,6 +145,10 @@ def install(app: FastAPI, bench: Bench) -> None:
         )
         return told(request.scope, UsageError(said or "the request does not fit"))
 
+    async def gone(_request: Request, _error: Exception) -> Response:
+        return Response(status_code=HTTPStatus.BAD_REQUEST)  # which nobody reads
+
+    app.add_exception_handler(ClientDisconnect, gone)
     app.add_exception_handler(FairtrialError, known)
     app.add_exception_handler(HTTPException, http)
     app.add_exception_handler(RequestValidationError, invalid)
@@ -155,7 +161,8 @@ def _of_http(status: HTTPStatus) -> FairtrialError:
     return FairtrialError(status.phrase[0].lower() + status.phrase[1:], why=status.description)
 
 
-def _defect(bench: Bench, error: Exception) -> DefectError:
+def defect_of(bench: Bench, error: Exception) -> DefectError:
+    """Return what is told of a defect; its traceback goes to the log of crashes."""
     try:
         bench.home.mkdir(mode=0o700, parents=True, exist_ok=True)
         why = f"the traceback is in {crash_log(bench.home / 'crashes.log', error)}"

@@ -50,6 +50,7 @@ def run(
         app,
         lifespan="off",
         log_config=None,
+        log_level="critical",  # what went wrong is told as an answer and kept in a log of ours
         access_log=False,
         server_header=False,
         ws="none",

@@ -167,6 +167,7 @@ class _Handlers:
         allowed = tool.name in self._around.allowed
         if tool.asks and not allowed:
             self._check_caller(ctx, tool, arguments)
+        await asyncio.to_thread(self._bench.store.check)
         request = await asyncio.to_thread(self._request, tool, arguments)
         if needs_asking(tool, arguments) and not allowed:
             asked = await self._consent(ctx, params, tool, request)

@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL
 from sqlalchemy.engine.interfaces import DBAPIConnection, DBAPICursor
 
-from fairtrial.store.failures import translated
+from fairtrial.store.failures import moved_away, translated
 
 WRITES = "fairtrial_writes"
 """Execution option of a connection whose transactions take the write lock at once."""
@@ -34,6 +34,8 @@ class Database:
     def __init__(self, path: Path, busy_timeout_s: float) -> None:
         self.path = path
         self.engine = _engine(path, busy_timeout_s)
+        self._file: tuple[int, int] | None = None
+        event.listen(self.engine, "begin", self._begin)
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -75,6 +77,7 @@ class Database:
             StoreError: the store cannot be written.
         """
         with translated(self.path):
+            self._check_file()
             connection = self.engine.raw_connection()
             try:
                 cursor = connection.cursor()
@@ -110,6 +113,31 @@ class Database:
         """Close every connection."""
         self.engine.dispose()
 
+    def _begin(self, connection: Connection) -> None:
+        self._check_file()
+        writes = connection.get_execution_options().get(WRITES, False)
+        # A transaction that read before it wrote could meet another writer and fail at once,
+        # without waiting; one that begins with the lock waits its turn.
+        connection.exec_driver_sql(_BEGIN_WRITE if writes else "BEGIN")
+
+    def _check_file(self) -> None:
+        """Look whether the file is still the one that the connections have open.
+
+        SQLite goes on writing into a file that was deleted, and says nothing.
+
+        Raises:
+            StoreError: it is gone, or another one has its name.
+        """
+        try:
+            status = self.path.stat()
+            found = (status.st_dev, status.st_ino)
+        except FileNotFoundError:
+            found = None
+        if found != self._file:
+            if self._file is not None:
+                raise moved_away(self.path)
+            self._file = found  # none yet: the first connection makes it
+
 
 def _emptied(cursor: DBAPICursor, *, anew: bool) -> bool:
     cursor.execute(f"PRAGMA busy_timeout = {_PATIENCE_MS}")
@@ -130,7 +158,6 @@ def _engine(path: Path, busy_timeout_s: float) -> Engine:
         URL.create("sqlite", database=str(path)), connect_args={"timeout": busy_timeout_s}
     )
     event.listen(engine, "connect", _prepare)
-    event.listen(engine, "begin", _begin)
     return engine
 
 
@@ -138,13 +165,6 @@ def _prepare(connection: DBAPIConnection, _record: Any) -> None:
     # The driver would begin transactions by itself, too late and without the write lock.
     connection.isolation_level = None
     configure(connection)
-
-
-def _begin(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(WRITES, False)
-    # A transaction that read before it wrote could meet another writer and fail at once, without
-    # waiting; one that begins with the lock waits its turn.
-    connection.exec_driver_sql(_BEGIN_WRITE if writes else "BEGIN")
 
 
 def configure(connection: DBAPIConnection | sqlite3.Connection) -> None:

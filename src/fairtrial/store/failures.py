@@ -30,6 +30,10 @@ _NO_DATABASE = (
     "the file is not a fairtrial store",
     "move it away, or set FAIRTRIAL_HOME to another folder",
 )
+_MOVED = (
+    "the file of the store is gone, or was replaced, since it was opened",
+    "put it back, or start again with the one that is there now",
+)
 _UNUSABLE = (
     "the disk failed",
     "check the disk and the system's log, then run the command again",
@@ -93,6 +97,11 @@ def not_a_store(path: Path, why: str) -> StoreError:
 def damaged(path: Path, why: str) -> StoreError:
     """Return the error of a store whose content is not what was written."""
     return _error(path, _DAMAGED, why)
+
+
+def moved_away(path: Path) -> StoreError:
+    """Return the error of a store whose file is not the one any more that was opened."""
+    return _error(path, _MOVED, "another file has its name" if path.exists() else "no file is here")
 
 
 def _error(path: Path, told: tuple[str, str], why: str) -> StoreError:

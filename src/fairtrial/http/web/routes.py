@@ -10,6 +10,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from fairtrial.app.bench import Bench
+from fairtrial.http.store_check import checking
 from fairtrial.http.web.pages.compare import compare_routes
 from fairtrial.http.web.pages.completions import completion_routes
 from fairtrial.http.web.pages.experiment import experiment_routes
@@ -44,7 +45,7 @@ def install_pages(app: FastAPI, bench: Bench, scope_of: Callable[[str], KeyScope
         bench: Whose store they show.
         scope_of: What the key with this text may do; None when there is no such key.
     """
-    router = APIRouter(include_in_schema=False, dependencies=[Depends(_checking(bench))])
+    router = APIRouter(include_in_schema=False, dependencies=[Depends(checking(bench))])
 
     @router.get("/")
     async def start() -> RedirectResponse:
@@ -62,12 +63,3 @@ def install_pages(app: FastAPI, bench: Bench, scope_of: Callable[[str], KeyScope
     app.include_router(router)
     app.include_router(sign_in_routes(scope_of))
     app.mount("/static", _Files(directory=STATIC), name="static")
-
-
-def _checking(bench: Bench) -> Callable[[], None]:
-    """Return what looks whether a newer program has migrated the store meanwhile."""
-
-    def check() -> None:
-        bench.store.check()
-
-    return check
