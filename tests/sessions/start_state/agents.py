@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairtrial.model.call import ToolUse
+from fairtrial.model.json import Json
 from fairtrial.testing.model_server import ModelServer, ScriptedAnswer
 
 AGENTS = Path(__file__).parents[3] / ".agents/node_modules/.bin"
@@ -28,10 +29,11 @@ class Agent:
     kind: str
     home: Path
 
-    def run(self, cwd: Path, steps: Sequence[Sequence[ToolUse]]) -> None:
+    def run(self, cwd: Path, steps: Sequence[Sequence[ToolUse]]) -> list[Json]:
         """Let it work in a folder: it calls these tools, some at a time, and says that it is done.
 
-        A step that the agent refuses shows in the tree that it leaves.
+        A step that the agent refuses shows in the tree that it leaves. Returns the requests that
+        the model got.
         """
         answers = [ScriptedAnswer("", tool_uses=tuple(uses)) for uses in steps]
         self.home.mkdir(exist_ok=True)
@@ -50,6 +52,7 @@ class Agent:
             )
             assert done.returncode == 0, (done.stdout[-3000:], done.stderr[-3000:])
             assert len(server.calls) == len(steps) + 1, server.calls[-1].text[-2000:]
+            return [call.body for call in server.calls]
 
     def _environ(self, tmp: Path) -> dict[str, str]:
         return {
