@@ -80,6 +80,19 @@ def test_verdicts_are_made_here(api: Api) -> None:
         assert (trial["verdict"], trial["cause"]) == (verdict, cause)
 
 
+def test_cases_that_gather_are_no_version_yet(server: Server, api: Api) -> None:
+    found = api.opened(dataset="faq")
+    api.done(f"/v2/experiments/{found}/rows", {"rows": [row("a")]})
+    assert api.ask(f"/v2/experiments/{found}")["dataset"] == "faq"
+    for path in ("/experiments", f"/experiments/{found}"):
+        page = server.ask(path).body.decode()
+        assert "version when it finishes" in page
+        assert "@-" not in page
+    api.done(f"/v2/experiments/{found}/finish")
+    assert api.ask(f"/v2/experiments/{found}")["dataset"] == "faq@1"
+    assert "version when it finishes" not in server.ask("/experiments").body.decode()
+
+
 def test_what_is_not_told_is_unknown_and_no_zero(server: Server, api: Api) -> None:
     found = api.opened(gate=[{"duration_s": {"mean_at_most": 9}}])
     scored = {"ok": {"value": 1, "cost_usd": 0.25}}
@@ -100,8 +113,10 @@ def test_what_is_not_told_is_unknown_and_no_zero(server: Server, api: Api) -> No
     slow = api.ask(f"/v2/experiments/{found}/rows?where=duration%20%3E%200")
     assert [one["case_id"] for one in slow["rows"]] == ["b"]
     page = server.ask(f"/experiments/{found}").body.decode()
-    assert "1 of 2 trials say" in page
-    panel = server.ask(f"/experiments/{found}?row=%5B%22a%22%2C%22default%22%2C%22main%22%5D").body.decode()
+    assert "1 of 2 trials" in page
+    panel = server.ask(
+        f"/experiments/{found}?row=%5B%22a%22%2C%22default%22%2C%22main%22%5D"
+    ).body.decode()
     assert "duration not told" in panel
 
 

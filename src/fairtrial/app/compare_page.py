@@ -153,8 +153,8 @@ def compared_rows(bench: Bench, request: ComparePageRequest) -> tuple[Compared, 
 
 def _compared(side: ChosenArm) -> Compared:
     experiment = side.experiment
-    dataset = f"{experiment.dataset}@{experiment.dataset_number}"
     rows = side.state.totals.rows
+    dataset = experiment.dataset_ref
     return Compared(
         experiment.id, experiment.name, side.arm, dataset, experiment.trials, rows, side.label
     )

@@ -62,7 +62,7 @@ def _notes(experiment: Experiment, case: Case | None, trials: Sequence[Trial]) -
     yield (
         f"{len(failed)} of {len(trials)} trials failed in experiment {code(experiment.name)} "
         f"({code(experiment.id)}){commit}, on dataset "
-        f"{code(f'{experiment.dataset}@{experiment.dataset_number}')}, condition "
+        f"{code(experiment.on_dataset)}, condition "
         f"{code(key.condition)}, arm {code(key.arm)}."
     )
     yield ""

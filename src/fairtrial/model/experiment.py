@@ -68,7 +68,8 @@ class Experiment:
         id: `exp_` and a ULID.
         name: Given, or the dataset's name.
         dataset: The dataset's name.
-        dataset_number: The version's number.
+        dataset_number: The version's number; below 0 while its cases gather, as another program
+            reports them.
         dataset_digest: The version's content hash.
         arms: Arm names, baseline first.
         trials: Trials a case and arm.
@@ -97,6 +98,23 @@ class Experiment:
     provenance: Provenance
     created_at: datetime
     series: str | None = None
+
+    @property
+    def gathers(self) -> bool:
+        """Whether its cases come with its trials; they become a version when it ends."""
+        return self.dataset_number < 0
+
+    @property
+    def dataset_ref(self) -> str:
+        """Its dataset version, `NAME@NUMBER`; the name alone while its cases gather."""
+        return self.dataset if self.gathers else f"{self.dataset}@{self.dataset_number}"
+
+    @property
+    def on_dataset(self) -> str:
+        """Its dataset version in words."""
+        return (
+            f"{self.dataset_ref} (version when it finishes)" if self.gathers else self.dataset_ref
+        )
 
     @property
     def n_planned(self) -> int:

@@ -348,9 +348,7 @@ def lost_share(arm: ArmColumns) -> float | None:
 
 
 def _nothing_shared(a: Input, b: Input) -> Problem:
-    datasets = [
-        f"{side.state.experiment.dataset}@{side.state.experiment.dataset_number}" for side in (a, b)
-    ]
+    datasets = [side.state.experiment.on_dataset for side in (a, b)]
     where = datasets[0] if datasets[0] == datasets[1] else " and ".join(datasets)
     return Problem(
         f"{a.label} and {b.label} share no case ({where})",

@@ -116,7 +116,7 @@ def _compared(side: Input, rows: int) -> Compared:
         id=experiment.id,
         name=experiment.name,
         arm=side.arm,
-        dataset=f"{experiment.dataset}@{experiment.dataset_number}",
+        dataset=experiment.dataset_ref,
         trials=experiment.trials,
         rows=rows,
         label=side.label,

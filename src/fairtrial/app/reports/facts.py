@@ -18,7 +18,7 @@ def state_json(state: ExperimentState) -> dict[str, Json]:
     return {
         "id": experiment.id,
         "name": experiment.name,
-        "dataset": f"{experiment.dataset}@{experiment.dataset_number}",
+        "dataset": experiment.dataset_ref,
         "dataset_digest": experiment.dataset_digest,
         "arms": list(experiment.arms),
         "status": state.status.value,

@@ -85,7 +85,7 @@ class Ran:
             "number": self.number,
             "id": experiment.id,
             "name": experiment.name,
-            "dataset": f"{experiment.dataset}@{experiment.dataset_number}",
+            "dataset": experiment.dataset_ref,
             "status": self.state.status.value,
             "pass_rate": rate_json(self.rate),
             "delta": None if self.delta is None else self.delta.content(),

@@ -21,7 +21,6 @@ def render(report: BaselineReport, console: Console) -> None:
         line(console, f"  passed over: {reason}")
     experiment, totals = baseline.state.experiment, baseline.state.totals
     share = totals.passed / totals.decided if totals.decided else None
-    dataset = f"{experiment.dataset}@{experiment.dataset_number}"
     passed = f"{percent(share)} of {totals.decided:,} trials passed"
-    line(console, f"  on {dataset}, {passed}, {when(experiment.created_at)}")
+    line(console, f"  on {experiment.on_dataset}, {passed}, {when(experiment.created_at)}")
     line(console, f"  project {report.project}", "dim")

@@ -62,7 +62,7 @@ def _row(state: ExperimentState, against: AgainstBaseline) -> tuple[str, ...]:
     return (
         experiment.id,
         experiment.name,
-        f"{experiment.dataset}@{experiment.dataset_number}",
+        experiment.on_dataset,
         status,
         f"{_short(share)} of {totals.decided:,}",
         flips(against.flips),

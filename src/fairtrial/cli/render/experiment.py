@@ -126,8 +126,7 @@ def render_headline(report: ExperimentReport, console: Console) -> None:
     """Print what ran, how far it came and what it cost."""
     state = report.state
     experiment, totals = state.experiment, state.totals
-    dataset = f"{experiment.dataset}@{experiment.dataset_number}"
-    line(console, f"{experiment.name}  on {dataset}", "bold")
+    line(console, f"{experiment.name}  on {experiment.on_dataset}", "bold")
     line(console, f"{experiment.id}  {when(experiment.created_at)}", "dim")
     parts = [
         _planned(experiment),

@@ -150,7 +150,7 @@ def _properties(export: ExperimentExport, arm: str) -> dict[str, str]:
         "experiment": experiment.id,
         "status": str(export.state.status),
         "arm": arm,
-        "dataset": f"{experiment.dataset}@{experiment.dataset_number}",
+        "dataset": experiment.dataset_ref,
         "dataset_digest": experiment.dataset_digest,
         "trials": str(experiment.trials),
         "seed": str(experiment.seed),

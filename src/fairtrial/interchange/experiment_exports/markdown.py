@@ -84,7 +84,7 @@ def _head(export: ExperimentExport) -> Iterator[str]:
     yield ""
     commit = experiment.provenance.git_commit
     yield (
-        f"Dataset {code(f'{experiment.dataset}@{experiment.dataset_number}')}"
+        f"Dataset {code(experiment.on_dataset)}"
         f" · experiment {code(experiment.id)}"
         + (f" · commit {code(commit[:12])}" if commit else "")
     )
