@@ -1,4 +1,7 @@
-"""Claude Code on the user's login: `claude -p`, without tools, settings, hooks or memory."""
+"""Claude Code on the user's login: `claude -p`, without tools, settings, hooks or memory.
+
+A recorded request it goes on with for one turn: it has its tools then, and may run none.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from fairtrial.model.call import Message, ModelCall, ModelReply
+from fairtrial.model.call import Api, Message, ModelCall, ModelReply, WireCall
 from fairtrial.model.errors import ProviderError
 from fairtrial.ports import ProcessCall, ProcessResult, Provider, Surroundings
 from fairtrial.providers.choice import CLAUDE_MODEL
 from fairtrial.providers.cli_claude_result import read_result
+from fairtrial.providers.cli_claude_turn import (
+    SHELL,
+    Surface,
+    claude_turn_session,
+    effort_of,
+    read_turn,
+    system_of,
+)
 from fairtrial.providers.cli_environment import find_program
 from fairtrial.providers.cli_folders import Place
 from fairtrial.providers.cli_provider import Access, CliOptions, CliProvider
+from fairtrial.providers.cli_refusing import refusing_hooks
 from fairtrial.providers.cli_sessions import SESSION, claude_session
 from fairtrial.providers.login import CLAUDE
 
@@ -24,7 +36,7 @@ _SCHEMA_TURNS: Final = 4
 schema."""
 _LONGEST_ARGUMENT: Final = 100_000
 _ISOLATED: Final = (
-    *("--setting-sources", "", "--strict-mcp-config", "--tools", ""),
+    *("--setting-sources", "", "--strict-mcp-config"),
     *("--disable-slash-commands", "--no-session-persistence"),
 )
 _QUIET: Final = {
@@ -62,6 +74,7 @@ class ClaudeCodeProvider(CliProvider):
     """Answers by `claude -p`."""
 
     kind = "claude-code"
+    api = Api.ANTHROPIC_MESSAGES
     login = CLAUDE
     base_url_variable = "ANTHROPIC_BASE_URL"
 
@@ -77,25 +90,66 @@ class ClaudeCodeProvider(CliProvider):
         system.write_text(call.system or "", encoding="utf-8")
         model = call.model or self.default_model
         argv = [self._program, "-p", "--output-format", "json", "--model", model, *_ISOLATED]
+        argv += ["--tools", ""]
         argv += ["--system-prompt-file", str(system)]
         argv += ["--effort", self._options.effort] if self._options.effort else []
         argv += ["--max-turns", str(1 if call.response_schema is None else _SCHEMA_TURNS)]
         argv += _schema_arguments(call)
         argv += _history_arguments(call.messages[:-1], place, model)
-        env = {
-            **_QUIET,
-            "HOME": str(place.home),
-            "TMPDIR": str(place.tmp),
-            "CLAUDE_CONFIG_DIR": str(place.config),
-        }
-        if access.base_url:
-            env["ANTHROPIC_BASE_URL"] = access.base_url.rstrip("/").removesuffix("/v1")
-        return ProcessCall(tuple(argv), _prompt(call.messages[-1].text), env, place.work)
+        prompt = _prompt(call.messages[-1].text)
+        return ProcessCall(tuple(argv), prompt, _environment(place, access), place.work)
 
     def reply(self, ended: ProcessResult, call: ModelCall) -> ModelReply:
         """See `CliProvider.reply`."""
         model = call.model or self.default_model
         return read_result(ended, model, self._surroundings.prices)
+
+    def continuing(self, call: WireCall, place: Place, access: Access) -> ProcessCall:
+        """See `CliProvider.continuing`."""
+        model = self._model_of(call)
+        session = claude_turn_session(call.body, model, self._surface(place))
+        argv = [self._program, "-p", "--verbose", "--model", model, *_ISOLATED]
+        argv += ["--input-format", "stream-json", "--output-format", "stream-json"]
+        argv += ["--resume", _write_session(session, place), "--max-turns", "1"]
+        # Its note on how to sign commits would stand last among what the model reads.
+        settings = {"hooks": refusing_hooks(), "includeCoAuthoredBy": False}
+        argv += ["--settings", json.dumps(settings)]
+        system = system_of(call.body)
+        if system is not None:
+            file = place.config / "system-prompt.txt"
+            file.write_text(system, encoding="utf-8", errors="replace")
+            argv += ["--system-prompt-file", str(file)]
+        effort = effort_of(call.body) or self._options.effort
+        argv += ["--effort", effort] if effort else []
+        env = _environment(place, access) | {
+            "CLAUDE_CODE_RESUME_INTERRUPTED_TURN": "1",
+            "SHELL": SHELL,
+        }
+        return ProcessCall(tuple(argv), b"", env, place.work)
+
+    def next_turn(self, ended: ProcessResult, call: WireCall) -> ModelReply:
+        """See `CliProvider.next_turn`."""
+        return read_turn(ended, self._model_of(call), self._surroundings.prices)
+
+    def _model_of(self, call: WireCall) -> str:
+        return str(call.body.get("model") or self.default_model)
+
+    def _surface(self, place: Place) -> Surface:
+        clock = self._surroundings.clock
+        today = None if clock is None else f"{clock.now().astimezone():%Y-%m-%d}"
+        return Surface(place.work.resolve(), today)
+
+
+def _environment(place: Place, access: Access) -> dict[str, str]:
+    env = {
+        **_QUIET,
+        "HOME": str(place.home),
+        "TMPDIR": str(place.tmp),
+        "CLAUDE_CONFIG_DIR": str(place.config),
+    }
+    if access.base_url:
+        env["ANTHROPIC_BASE_URL"] = access.base_url.rstrip("/").removesuffix("/v1")
+    return env
 
 
 def _schema_arguments(call: ModelCall) -> Sequence[str]:
@@ -111,12 +165,17 @@ def _history_arguments(turns: Sequence[Message], place: Place, model: str) -> Se
     """Write earlier turns as a session that it goes on with: they reach the model as turns."""
     if not turns:
         return ()
-    work = place.work.resolve()
-    slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in str(work))
+    return ("--resume", _write_session(claude_session(turns, place.work.resolve(), model), place))
+
+
+def _write_session(session: str, place: Place) -> str:
+    """Put a session where it is looked for, and return its id."""
+    work = str(place.work.resolve())
+    slug = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in work)
     folder = place.config / "projects" / slug
     folder.mkdir(parents=True)
-    (folder / f"{SESSION}.jsonl").write_text(claude_session(turns, work, model), encoding="utf-8")
-    return ("--resume", SESSION)
+    (folder / f"{SESSION}.jsonl").write_text(session, encoding="utf-8")
+    return SESSION
 
 
 def _prompt(text: str) -> bytes:

@@ -68,7 +68,7 @@ def _without_result(ended: ProcessResult) -> InfraError | ProviderError:
 
 def _problem(result: Mapping[str, Any]) -> InfraError | ProviderError:
     words, reason = _words(result), result.get("terminal_reason")
-    if reason == "max_turns" or result.get("subtype") == "error_max_turns":
+    if is_out_of_turns(result):
         return ProviderError(f"{KIND}: the model asked for a tool, or missed the schema each time")
     if reason == "prompt_too_long":
         return ProviderError(f"{KIND}: {excerpt(words)}")
@@ -78,6 +78,13 @@ def _problem(result: Mapping[str, Any]) -> InfraError | ProviderError:
     if result.get("api_error") == "usage_limit_reached":
         return InfraError(f"{KIND}: {excerpt(words)}", kind="quota")
     return trouble(KIND, words, status if isinstance(status, int) else None)
+
+
+def is_out_of_turns(result: Mapping[str, Any]) -> bool:
+    """Return whether it ended because the model wanted more turns than it might take."""
+    return (
+        result.get("terminal_reason") == "max_turns" or result.get("subtype") == "error_max_turns"
+    )
 
 
 def _words(result: Mapping[str, Any]) -> str:

@@ -31,11 +31,10 @@ def read_events(ended: ProcessResult, model: str, prices: Prices | None) -> Mode
         ProviderError: the call was refused.
     """
     answer, failure, usage = "", None, None
+    refuse_run_tools(ended)
     for event in printed_events(ended.stdout):
         kind, item = event.get("type"), event.get("item")
         item = item if isinstance(item, Mapping) else {}
-        if item.get("type") in _TOOLS:
-            raise ProviderError(f"{KIND} used a tool, which it was told not to: {item['type']}")
         if kind == "item.completed" and item.get("type") == "agent_message":
             answer = whole_characters(str(item.get("text") or ""))
         elif kind == "turn.completed":
@@ -51,6 +50,18 @@ def read_events(ended: ProcessResult, model: str, prices: Prices | None) -> Mode
     tokens = told_tokens(usage if isinstance(usage, Mapping) else {})
     cost = None if prices is None else prices.cost_usd(model, tokens)
     return ModelReply(answer, model, StopReason.END, tokens, cost)
+
+
+def refuse_run_tools(ended: ProcessResult) -> None:
+    """Refuse what a tool had a part in.
+
+    Raises:
+        ProviderError: one was used.
+    """
+    for event in printed_events(ended.stdout):
+        item = event.get("item")
+        if isinstance(item, Mapping) and item.get("type") in _TOOLS:
+            raise ProviderError(f"{KIND} used a tool, which it was told not to: {item['type']}")
 
 
 def printed_events(stdout: bytes) -> Iterator[Mapping[str, Any]]:

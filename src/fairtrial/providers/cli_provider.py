@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, ClassVar, Final
@@ -11,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from msgspec import Meta
 
-from fairtrial.model.call import ModelCall, ModelReply, WireCall
+from fairtrial.model.call import Api, ModelCall, ModelReply, WireCall
 from fairtrial.model.errors import InfraError, ProviderError, TaskError, Undecidable
 from fairtrial.model.json import Json
 from fairtrial.ports import ProcessCall, ProcessResult, Provider, Surroundings
@@ -64,6 +65,7 @@ class CliProvider(Provider, ABC):
     """Answers a call by a process of a CLI, `AT_A_TIME` processes at a time."""
 
     kind: ClassVar[str]
+    api: ClassVar[Api]
     login: ClassVar[Login]
     base_url_variable: ClassVar[str]
 
@@ -104,6 +106,18 @@ class CliProvider(Provider, ABC):
             ProviderError: the call was refused.
         """
 
+    @abstractmethod
+    def continuing(self, call: WireCall, place: Place, access: Access) -> ProcessCall:
+        """Return the process that goes on with a recorded request for one turn.
+
+        Raises:
+            ProviderError: the CLI cannot go on with it.
+        """
+
+    @abstractmethod
+    def next_turn(self, ended: ProcessResult, call: WireCall) -> ModelReply:
+        """Return the turn that such a process brought; see `reply`."""
+
     async def open(self) -> None:
         """Open the workspace and make the folder that calls live in.
 
@@ -124,32 +138,60 @@ class CliProvider(Provider, ABC):
         self._turns = None
 
     async def send(self, call: WireCall) -> ModelReply:
-        """Refuse: a CLI writes its own requests."""
-        raise ProviderError(f"{self.kind} speaks no raw API, so it cannot send {call.api} requests")
+        """Let the CLI go on with a recorded request for one turn; see `Provider.send`.
+
+        The request's turns reach the model as they are, in a request of the CLI's own: its tools,
+        and what it says of itself. Every tool that the model asks for is refused.
+        """
+        if call.api is not self.api:
+            raise ProviderError(
+                f"{self.kind} goes on with {self.api} requests alone, and this one is of "
+                f"{call.api}: use an API provider"
+            )
+        return await self._asked(
+            call,
+            lambda place, access: self.continuing(call, place, access),
+            lambda ended: self.next_turn(ended, call),
+        )
 
     async def complete(self, call: ModelCall) -> ModelReply:
-        """Run the CLI once; see `Provider.complete`.
+        """Run the CLI once; see `Provider.complete`."""
+        self._refuse(call)
+        return await self._asked(
+            call,
+            lambda place, access: self.process(call, place, access),
+            lambda ended: self.reply(ended, call),
+        )
+
+    async def _asked(
+        self,
+        call: ModelCall | WireCall,
+        process: Callable[[Place, Access], ProcessCall],
+        reply: Callable[[ProcessResult], ModelReply],
+    ) -> ModelReply:
+        """Run the CLI once.
 
         It is run again when its login was refused because another process had just renewed it.
         """
-        self._refuse(call)
         file = self._access(call).login
         before = mark(file) if file else None
         try:
-            return await self._attempt(call)
+            return reply(await self._attempt(call, process))
         except InfraError as error:
             if error.kind != "login" or file is None or not await self._renewed(file, before):
                 raise
-        return await self._attempt(call)
+        return reply(await self._attempt(call, process))
 
-    async def _attempt(self, call: ModelCall) -> ModelReply:
+    async def _attempt(
+        self, call: ModelCall | WireCall, process: Callable[[Place, Access], ProcessCall]
+    ) -> ProcessResult:
         if self._turns is None:
             raise InfraError(f"{self.kind} is not open", kind="setup")
         async with self._turns:
             done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._running.add(done)
             try:
-                ended = await self._answer(call)
+                ended = await self._answer(call, process)
             finally:
                 self._running.discard(done)
                 done.set_result(None)
@@ -158,13 +200,15 @@ class CliProvider(Provider, ABC):
             raise InfraError(f"{self.kind} did not answer within {limit}", kind="network")
         if ended.truncated:
             raise ProviderError(f"{self.kind} printed more than {_MOST_OUTPUT:,} bytes")
-        return self.reply(ended, call)
+        return ended
 
-    async def _answer(self, call: ModelCall) -> ProcessResult:
+    async def _answer(
+        self, call: ModelCall | WireCall, process: Callable[[Place, Access], ProcessCall]
+    ) -> ProcessResult:
         access = self._access(call)
         try:
             with self._folders.place(access.login, self.login.file) as place:
-                return await self._run(self.process(call, place, access), access)
+                return await self._run(process(place, access), access)
         except OSError as error:
             message = f"{self.kind} got no folder to run in: {error}"
             raise InfraError(message, kind="setup") from error
@@ -190,7 +234,7 @@ class CliProvider(Provider, ABC):
         if not call.messages[-1].text.strip():
             raise ProviderError(f"{self.kind} takes no empty message")
 
-    def _access(self, call: ModelCall) -> Access:
+    def _access(self, call: ModelCall | WireCall) -> Access:
         environ = self._surroundings.environ
         login = self.login.found(environ, Path.is_file)
         key = None if login else self.login.key(environ)

@@ -7,7 +7,7 @@ assistant's turn.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 from uuid import UUID
@@ -17,7 +17,7 @@ from fairtrial.model.json import Json
 
 SESSION: Final = "01a00000-0000-7000-8000-000000000001"
 CODEX_FILE: Final = f"sessions/2026/01/01/rollout-2026-01-01T00-00-00-{SESSION}.jsonl"
-_WHEN: Final = "2026-01-01T00:00:00.000Z"
+WHEN: Final = "2026-01-01T00:00:00.000Z"
 
 
 def claude_session(turns: Sequence[Message], work: Path, model: str) -> str:
@@ -28,7 +28,7 @@ def claude_session(turns: Sequence[Message], work: Path, model: str) -> str:
         work: The folder it ran in.
         model: The model that answered.
     """
-    return _lines(_claude_records(turns, work, model))
+    return lines(_claude_records(turns, work, model))
 
 
 def codex_session(turns: Sequence[Message], work: Path, system: str) -> str:
@@ -39,10 +39,22 @@ def codex_session(turns: Sequence[Message], work: Path, system: str) -> str:
         work: The folder it ran in.
         system: Its instructions.
     """
-    return _lines(_codex_records(turns, work, system))
+    return codex_thread([_codex_item(turn) for turn in turns], work, system)
 
 
-def _lines(records: Iterator[Json]) -> str:
+def codex_thread(items: Iterable[Json], work: Path, system: str) -> str:
+    """Return the rollout of a thread of Codex.
+
+    Args:
+        items: What was said, as items of the Responses API.
+        work: The folder it ran in.
+        system: Its instructions.
+    """
+    return lines(_codex_records(items, work, system))
+
+
+def lines(records: Iterable[Json]) -> str:
+    """Return records as the lines of a file."""
     return "".join(json.dumps(record) + "\n" for record in records)
 
 
@@ -68,7 +80,7 @@ def _claude_records(turns: Sequence[Message], work: Path, model: str) -> Iterato
             "parentUuid": parent,
             "isSidechain": False,
             "sessionId": SESSION,
-            "timestamp": _WHEN,
+            "timestamp": WHEN,
             "cwd": str(work),
             "userType": "external",
             "message": message,
@@ -76,10 +88,10 @@ def _claude_records(turns: Sequence[Message], work: Path, model: str) -> Iterato
         parent = uuid
 
 
-def _codex_records(turns: Sequence[Message], work: Path, system: str) -> Iterator[Json]:
+def _codex_records(items: Iterable[Json], work: Path, system: str) -> Iterator[Json]:
     meta: Json = {
         "id": SESSION,
-        "timestamp": _WHEN,
+        "timestamp": WHEN,
         "cwd": str(work),
         "originator": "codex_exec",
         "cli_version": "0.0.0",
@@ -87,9 +99,12 @@ def _codex_records(turns: Sequence[Message], work: Path, system: str) -> Iterato
         "history_mode": "legacy",
         "base_instructions": {"text": system},
     }
-    yield {"timestamp": _WHEN, "type": "session_meta", "payload": meta}
-    for turn in turns:
-        kind = "input_text" if turn.role == "user" else "output_text"
-        content: Json = [{"type": kind, "text": turn.text}]
-        payload: Json = {"type": "message", "role": turn.role, "content": content}
-        yield {"timestamp": _WHEN, "type": "response_item", "payload": payload}
+    yield {"timestamp": WHEN, "type": "session_meta", "payload": meta}
+    for item in items:
+        yield {"timestamp": WHEN, "type": "response_item", "payload": item}
+
+
+def _codex_item(turn: Message) -> Json:
+    kind = "input_text" if turn.role == "user" else "output_text"
+    content: Json = [{"type": kind, "text": turn.text}]
+    return {"type": "message", "role": turn.role, "content": content}

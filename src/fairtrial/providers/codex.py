@@ -1,20 +1,27 @@
-"""Codex on the user's login: `codex exec`, without shell, agents, plugins, rules or memory."""
+"""Codex on the user's login: `codex exec`, without shell, agents, plugins, rules or memory.
+
+A recorded request it goes on with for one turn: it has its shell then, and may run nothing.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-from fairtrial.model.call import ModelCall, ModelReply
+from fairtrial.model.call import Api, ModelCall, ModelReply, WireCall
 from fairtrial.ports import ProcessCall, ProcessResult, Provider, Surroundings
 from fairtrial.providers.choice import GPT_MODEL
 from fairtrial.providers.cli_codex_events import read_events
+from fairtrial.providers.cli_codex_turn import WRAPPER, effort_of, read_turn, thread_of
 from fairtrial.providers.cli_environment import find_program
 from fairtrial.providers.cli_folders import Place
 from fairtrial.providers.cli_provider import Access, CliOptions, CliProvider
+from fairtrial.providers.cli_refusing import refusing_hooks
 from fairtrial.providers.cli_sessions import CODEX_FILE, SESSION, codex_session
 from fairtrial.providers.login import CODEX
 
@@ -22,22 +29,20 @@ API_URL: Final = "https://api.openai.com/v1"
 NO_SYSTEM: Final = "Answer the user."
 """Codex takes no empty instructions, and its own make it a coding agent."""
 RETRIES: Final = 1
+_HANDS: Final = ("shell_tool", "unified_exec", "code_mode_host", "hooks")
+"""What the model could do with the machine, and what would come from the user's hooks. A recorded
+request has them on: the tools are what its model may ask for, and a hook refuses them."""
 _OFF: Final = (
-    # What the model could do with the machine, or spend on others of its kind.
-    *(
-        "shell_tool",
-        "unified_exec",
-        "code_mode_host",
-        "view_image",
-        "multi_agent",
-        "multi_agent_v2",
-    ),
+    # What no hook is asked about, or spends on others of its kind.
+    *("view_image", "multi_agent", "multi_agent_v2"),
     *("image_generation", "sleep_tool", "computer_use", "browser_use", "in_app_browser"),
     # What would come from the user's set-up, or from the network.
-    *("plugins", "apps", "goals", "hooks", "skill_search", "tool_suggest", "shell_snapshot"),
+    *("plugins", "apps", "goals", "skill_search", "tool_suggest", "shell_snapshot"),
     # It would wait for a network for ever.
     "unbounded_connection_retries",
 )
+_PATIENCE_S: Final = 20
+"""How long a tool waits for its refusal, unless Codex has ended before."""
 _SETTINGS: Final[Mapping[str, str | int | bool]] = {
     "project_doc_max_bytes": 0,
     "web_search": "disabled",
@@ -53,6 +58,7 @@ _SETTINGS: Final[Mapping[str, str | int | bool]] = {
     "cli_auth_credentials_store": "file",
 }
 _PROVIDER: Final = "fairtrial"
+_INSTRUCTIONS: Final = "instructions.md"
 
 
 @dataclass(frozen=True)
@@ -75,6 +81,7 @@ class CodexProvider(CliProvider):
     """Answers by `codex exec`."""
 
     kind = "codex"
+    api = Api.OPENAI_RESPONSES
     login = CODEX
     base_url_variable = "OPENAI_BASE_URL"
 
@@ -86,40 +93,79 @@ class CodexProvider(CliProvider):
     def process(self, call: ModelCall, place: Place, access: Access) -> ProcessCall:
         """See `CliProvider.process`."""
         system = call.system if call.system and call.system.strip() else NO_SYSTEM
-        instructions = place.config / "instructions.md"
-        instructions.write_text(system, encoding="utf-8")
-        argv = [self._program, "exec", "--json", "-C", str(place.work), "-s", "read-only"]
-        argv += ["-m", call.model or self.default_model]
-        argv += ["--ephemeral", "--skip-git-repo-check", "--ignore-rules"]
-        # As settings, not as --disable: a release that lacks a feature does not fail on one.
-        settings = {f"features.{feature}": False for feature in _OFF} | dict(_SETTINGS)
-        settings["model_instructions_file"] = str(instructions)
-        if self._options.effort:
-            settings["model_reasoning_effort"] = self._options.effort
-        for name, value in (*settings.items(), *destination(access)):
-            argv += ["-c", f"{name}={json.dumps(value, ensure_ascii=False)}"]
+        argv = self._arguments(call.model or self.default_model, system, place)
+        argv += ["--ephemeral"]
+        effort = self._options.effort
+        argv += _settings(dict.fromkeys(_HANDS, False), effort, place, access)
         if call.response_schema is not None:
             schema = place.config / "schema.json"
             schema.write_text(json.dumps(call.response_schema), encoding="utf-8")
             argv += ["--output-schema", str(schema)]
         if len(call.messages) > 1:
-            rollout = place.config / CODEX_FILE
-            rollout.parent.mkdir(parents=True)
-            text = codex_session(call.messages[:-1], place.work, system)
-            rollout.write_text(text, encoding="utf-8")
+            _write_rollout(codex_session(call.messages[:-1], place.work, system), place)
             argv += ["resume", SESSION]
-        env = {
-            "HOME": str(place.home),
-            "TMPDIR": str(place.tmp),
-            "CODEX_HOME": str(place.config),
-        }
         prompt = call.messages[-1].text.encode("utf-8", "replace")
-        return ProcessCall((*argv, "-"), prompt, env, place.work)
+        return ProcessCall((*argv, "-"), prompt, _environment(place), place.work)
+
+    def continuing(self, call: WireCall, place: Place, access: Access) -> ProcessCall:
+        """See `CliProvider.continuing`."""
+        thread = thread_of(call.body)
+        system = thread.instructions or NO_SYSTEM
+        rollout = _write_rollout(thread.rollout(place.work, system), place)
+        hooks = {"hooks": refusing_hooks(_PATIENCE_S)}
+        (place.config / "hooks.json").write_text(json.dumps(hooks), encoding="utf-8")
+        argv = [sys.executable, "-I", "-S", str(WRAPPER), str(rollout)]
+        argv += self._arguments(self._model_of(call), system, place)
+        argv += ["--dangerously-bypass-hook-trust"]
+        effort = effort_of(call.body) or self._options.effort
+        argv += _settings(dict.fromkeys(_HANDS, True), effort, place, access)
+        prompt = thread.prompt.encode("utf-8", "replace")
+        return ProcessCall((*argv, "resume", SESSION, "-"), prompt, _environment(place), place.work)
+
+    def next_turn(self, ended: ProcessResult, call: WireCall) -> ModelReply:
+        """See `CliProvider.next_turn`."""
+        return read_turn(ended, self._model_of(call), self._surroundings.prices)
+
+    def _model_of(self, call: WireCall) -> str:
+        return str(call.body.get("model") or self.default_model)
+
+    def _arguments(self, model: str, system: str, place: Place) -> list[str]:
+        (place.config / _INSTRUCTIONS).write_text(system, encoding="utf-8", errors="replace")
+        argv = [self._program, "exec", "--json", "-C", str(place.work), "-s", "read-only"]
+        return [*argv, "-m", model, "--skip-git-repo-check", "--ignore-rules"]
 
     def reply(self, ended: ProcessResult, call: ModelCall) -> ModelReply:
         """See `CliProvider.reply`."""
         model = call.model or self.default_model
         return read_events(ended, model, self._surroundings.prices)
+
+
+def _settings(
+    hands: Mapping[str, bool], effort: str | None, place: Place, access: Access
+) -> list[str]:
+    # As settings, not as --disable: a release that lacks a feature does not fail on one.
+    features = {**dict.fromkeys(_OFF, False), **hands}
+    settings = {f"features.{name}": on for name, on in features.items()} | dict(_SETTINGS)
+    settings["model_instructions_file"] = str(place.config / _INSTRUCTIONS)
+    if effort:
+        settings["model_reasoning_effort"] = effort
+    return [
+        argument
+        for name, value in (*settings.items(), *destination(access))
+        for argument in ("-c", f"{name}={json.dumps(value, ensure_ascii=False)}")
+    ]
+
+
+def _write_rollout(text: str, place: Place) -> Path:
+    """Put a thread where it is looked for, and return its file."""
+    rollout = place.config / CODEX_FILE
+    rollout.parent.mkdir(parents=True)
+    rollout.write_text(text, encoding="utf-8")
+    return rollout
+
+
+def _environment(place: Place) -> dict[str, str]:
+    return {"HOME": str(place.home), "TMPDIR": str(place.tmp), "CODEX_HOME": str(place.config)}
 
 
 def destination(access: Access) -> Iterator[tuple[str, str | int | bool]]:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import pytest
 
+from fairtrial.app.bench import SystemClock
 from fairtrial.model.call import Message, ModelCall, ModelReply
 from fairtrial.model.errors import TrialProblem
 from fairtrial.model.json import Json
@@ -83,7 +84,9 @@ class Lab:
         path = program or AGENTS / PROGRAMS[kind]
         spec = provider_spec({"kind": kind, "program": str(path), **options}, "test")
         workspace = HostWorkspace(slots=8)
-        surroundings = Surroundings(self.folder, self.environ, workspace, prices=self.prices)
+        surroundings = Surroundings(
+            self.folder, self.environ, workspace, prices=self.prices, clock=SystemClock()
+        )
         return build_provider(spec, surroundings, "test")
 
     def session(self, provider: Provider, work: Callable[[Provider], Awaitable[T]]) -> T:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 import pytest
@@ -13,6 +13,7 @@ from tests.providers.subscription.test_codex_events import USAGE, item
 from tests.providers.subscription.test_codex_events import failed as codex_failed
 from tests.providers.subscription.test_codex_events import printed as codex_printed
 
+from fairtrial.model.call import Api, WireCall
 from fairtrial.ports import Provider
 from fairtrial.testing.provider import ProviderContract
 
@@ -22,6 +23,7 @@ REFUSED = "Connection failed: error sending request"
 
 class CliContract(ProviderContract):
     kind: str
+    wire: WireCall
     answer: str
     trouble: str
 
@@ -38,18 +40,23 @@ class CliContract(ProviderContract):
     def unreachable(self) -> Provider:
         return self.lab.provider(self.kind, self.fails)
 
+    def wire_calls(self) -> Sequence[WireCall]:
+        return (self.wire,)
+
     def session(self, provider: Provider, work: Callable[[Provider], Awaitable[T]]) -> T:
         return self.lab.session(provider, work)
 
 
 class TestClaudeCode(CliContract):
     kind = "claude-code"
+    wire = WireCall(Api.ANTHROPIC_MESSAGES, {"messages": [{"role": "user", "content": "Hello"}]})
     answer = claude_printed()
     trouble = claude_failed(REFUSED)
 
 
 class TestCodex(CliContract):
     kind = "codex"
+    wire = WireCall(Api.OPENAI_RESPONSES, {"input": "Hello"})
     answer = codex_printed(
         item("agent_message", text="Hello!"), {"type": "turn.completed", "usage": USAGE}
     )

@@ -22,6 +22,9 @@ from fairtrial.providers.cli_folders import PREFIX, ThrowawayFolders, sweep
 from fairtrial.testing.workspace import until
 
 KINDS = tuple(PROGRAMS)
+REQUEST = WireCall(
+    Api.ANTHROPIC_MESSAGES, {"messages": [{"role": "user", "content": "What is it?"}]}
+)
 CODEX_DONE = json.dumps({"type": "turn.completed", "usage": {}})
 # Tells as its answer what it was given.
 TELLS = f"""
@@ -208,13 +211,6 @@ def test_what_it_cannot_do_is_refused(lab: Lab, kind: str, call: ModelCall, mess
     assert message in str(caught)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_it_speaks_no_raw_api(lab: Lab, kind: str) -> None:
-    provider = lab.provider(kind, lab.stand_in(TELLS))
-    with pytest.raises(ProviderError, match="speaks no raw API"):
-        lab.session(provider, lambda it: it.send(WireCall(Api.ANTHROPIC_MESSAGES, {})))
-
-
 def test_a_schema_too_long_for_an_argument_is_refused(lab: Lab) -> None:
     lab.log_in("claude-code")
     call = question(response_schema={"description": "x" * 100_001})
@@ -337,6 +333,15 @@ def test_a_login_that_it_renews_is_the_users_from_then_on(lab: Lab) -> None:
     assert login.is_symlink()
     assert (real.read_text(), real.stat().st_mode & 0o777) == ("new", 0o600)
     assert sorted(path.name for path in real.parent.iterdir() if "new" in path.name) == []
+
+
+def test_one_that_goes_on_with_a_request_renews_it_too(lab: Lab) -> None:
+    login = lab.log_in("claude-code", "old")
+    program = lab.stand_in(RENEWS)
+    Path(f"{program}.go").touch()
+    provider = lab.provider("claude-code", program)
+    assert lab.session(provider, lambda it: it.send(REQUEST)).text == "renewed here"
+    assert login.read_text() == "new"
 
 
 def test_one_whose_login_was_renewed_by_another_is_run_again(lab: Lab) -> None:
