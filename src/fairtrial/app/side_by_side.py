@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from fairtrial.app.baselines import baseline_of
@@ -100,7 +100,7 @@ def side_by_side(bench: Bench, request: SideBySideRequest) -> SideBySide:
             one,
             gates.of(one.state, _baseline(bench, one)),
             pass_rate_of(store, one.experiment, one.arm),
-            {totals.grader: totals for totals in store.grader_totals(one.experiment.id)},
+            _totals(bench, one),
         )
         for one in chosen
     ]
@@ -108,6 +108,17 @@ def side_by_side(bench: Bench, request: SideBySideRequest) -> SideBySide:
     by = _scorers(request.by, scorers, columns)
     rows, looked_at, following = _rows(bench, chosen, request, by)
     return SideBySide(columns, scorers, by, rows, looked_at, following)
+
+
+def _totals(bench: Bench, one: ChosenArm) -> Mapping[str, GraderTotals]:
+    """Return the totals of each grader; without numbers for one arm of several.
+
+    What is kept sums up all arms of an experiment.
+    """
+    kept = bench.store.experiments.grader_totals(one.experiment.id)
+    if len(one.experiment.arms) > 1:
+        kept = [replace(totals, mean=None) for totals in kept]
+    return {totals.grader: totals for totals in kept}
 
 
 def chosen_columns(bench: Bench, refs: Sequence[str]) -> Sequence[ChosenArm]:

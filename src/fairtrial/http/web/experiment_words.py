@@ -12,9 +12,11 @@ from fairtrial.app.reports.gate import GateChip
 from fairtrial.http.web.words import number, percent
 from fairtrial.model.baseline import AgainstBaseline
 from fairtrial.model.experiment import Experiment, ExperimentState, GraderTotals, Status
+from fairtrial.model.verdict import Cause
 
 _SCORES: Final = 3
 _SHORT_COMMIT: Final = 8
+_SOURCES: Final = {"sdk": "SDK", "api": "API", "pytest": "pytest"}
 _STARTED: Final = {
     "push": "Push",
     "pull_request": "PR",
@@ -47,7 +49,8 @@ class ListedView:
     Attributes:
         state: The experiment.
         status: Where it stands.
-        source: Where it comes from.
+        source: Where it comes from, as a filter says it.
+        source_name: The same as a heading says it.
         target: What was tested.
         version: Its commit or image; None when unknown.
         gate: Where it stands at the release gate.
@@ -59,6 +62,7 @@ class ListedView:
     state: ExperimentState
     status: Chip
     source: str
+    source_name: str
     target: str
     version: str | None
     gate: Chip
@@ -74,6 +78,7 @@ def listed_views(report: ExperimentsReport) -> list[ListedView]:
             state=state,
             status=status_chip(state),
             source=source_of(state.experiment),
+            source_name=source_name(source_of(state.experiment)),
             target=target_of(state.experiment),
             version=version_of(state.experiment),
             gate=gate_chip(gate),
@@ -134,6 +139,11 @@ def source_of(experiment: Experiment) -> str:
     return "metrics" if experiment.measured else "sweep" if spec.get("sweep") else "run"
 
 
+def source_name(source: str) -> str:
+    """Return a source as a heading would say it."""
+    return _SOURCES.get(source, source.capitalize())
+
+
 def target_of(experiment: Experiment) -> str:
     """Return what was tested: the last arm's program, model, agent or address."""
     arms = experiment.spec.get("arms")
@@ -169,6 +179,19 @@ def started_by(experiment: Experiment) -> str:
     if told is not None:
         return _STARTED.get(str(told), str(told).capitalize())
     return "CI" if origin.environment == "ci" else "Manual"
+
+
+def again_commands(state: ExperimentState) -> list[tuple[str, str]]:
+    """Return how trials without a verdict get one: what it does, and the command."""
+    causes, name = state.totals.causes, state.experiment.id
+    found = []
+    if causes.get(Cause.GRADER):
+        found.append(("Grade the stored outputs again", f"fairtrial exp regrade {name}"))
+    ours = state.status is Status.FINISHED and not state.experiment.is_reported
+    if causes.get(Cause.INFRA) and ours and state.experiment.regrade_of is None:
+        again = f"fairtrial exp run --resume {name} --retry-errors"
+        found.append(("Run what infrastructure ended again", again))
+    return found
 
 
 def judges_of(experiment: Experiment) -> dict[str, str]:

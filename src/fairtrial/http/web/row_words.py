@@ -187,7 +187,8 @@ def sentence(view: RowView) -> str:
         "new": "it is not in the baseline",
     }
     if view.glance.row.key.condition == ATTACK and view.change in ("fixed", "broken"):
-        return f"{said}; in the baseline it was the other way round"
+        was_kept = "got through" if view.change == "fixed" else "was kept out"
+        return f"{said}; in the baseline it {was_kept}"
     return f"{said}; {was[view.change]}" if view.change in was else said
 
 

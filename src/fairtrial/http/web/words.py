@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
+from itertools import islice
 from typing import Final
 
 from fairtrial.interchange.experiment_exports.visible_text import one_line, shortened, visible
@@ -12,6 +13,8 @@ from fairtrial.model.wording import usd
 
 DASH: Final = "–"
 _NAME: Final = 120
+_KEYS: Final = 20
+"""Keys of an object that are told on one line."""
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
@@ -21,8 +24,16 @@ def money(amount: float | None) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Return a share as a percentage, or a dash where there is none."""
-    return DASH if share is None else f"{100 * share:.3g} %"
+    """Return a share as a percentage to one decimal, or a dash where there is none.
+
+    Only nothing is 0 %, and only all is 100 %.
+    """
+    if share is None:
+        return DASH
+    if share in (0, 1):
+        return f"{100 * share:.0f} %"
+    text = f"{100 * share:.1f}"
+    return {"0.0": "<0.1 %", "100.0": ">99.9 %"}.get(text, f"{text} %")
 
 
 def number(value: float | None) -> str:
@@ -40,7 +51,10 @@ def signed(value: float | None) -> str:
 
 def points(value: float | None) -> str:
     """Return a difference of shares in points with its sign, or a dash where there is none."""
-    return DASH if value is None else signed(round(100 * value, 1))
+    if value is None:
+        return DASH
+    text = f"{abs(100 * value):.1f}"
+    return "±0" if text == "0.0" else f"{'+' if value > 0 else '−'}{text}"
 
 
 def count(n: int) -> str:
@@ -95,12 +109,27 @@ def text_of(value: Json) -> str:
 
 
 def brief(value: Json, most: int = 160) -> str:
-    """Return a JSON value on one line, cut short; an object of one text is that text."""
+    """Return a JSON value on one line, cut short; an object by its keys, of one key its value."""
     if isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
+    if isinstance(value, dict) and value:
+        parts = islice(value.items(), _KEYS)
+        return one_line(
+            " · ".join(f"{key[:most]}: {_inner(part, most)}" for key, part in parts), most
+        )
+    return one_line(_inner(value, most) if isinstance(value, str) else _json(value, most), most)
+
+
+def _inner(value: Json, most: int) -> str:
     if isinstance(value, str):
-        return one_line(value, most)
-    return one_line(json.dumps(value, ensure_ascii=False)[: most * 4], most)
+        return value[: most * 4]
+    if isinstance(value, list):
+        return counted(len(value), "item")
+    return "{…}" if isinstance(value, dict) and value else _json(value, most)
+
+
+def _json(value: Json, most: int) -> str:
+    return json.dumps(value, ensure_ascii=False)[: most * 4]
 
 
 FILTERS: Final = {

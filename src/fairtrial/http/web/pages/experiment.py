@@ -24,6 +24,7 @@ from fairtrial.app.reports.gate import GateChip
 from fairtrial.app.requests.exp_show import Request as ShowRequest
 from fairtrial.http.web.experiment_words import (
     Chip,
+    again_commands,
     gate_chip,
     judges_of,
     source_of,
@@ -154,6 +155,7 @@ def _context(report: ExperimentPage, wanted: PageRequest) -> dict[str, Any]:
         "tiles": tiles_of(report),
         "chips": _chips(report),
         "lines": [_line(view) for view in report.rows],
+        "again": again_commands(report.state),
         "graders": [totals.grader for totals in report.graders[:3]],
     }
 
