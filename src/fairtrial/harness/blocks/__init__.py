@@ -1,0 +1,1 @@
+"""How each agent writes the instructions of a repository into its first request."""
