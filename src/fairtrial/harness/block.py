@@ -10,6 +10,9 @@ from fairtrial.harness.blocks import claude_code, codex
 from fairtrial.model.errors import UsageError
 from fairtrial.model.harness import LoadedText
 
+CLAUDE_CODE: Final = "claude-code"
+CODEX: Final = "codex"
+
 Texts = Sequence[LoadedText]
 
 
@@ -23,8 +26,8 @@ class _Form:
 
 
 _FORMS: Final[Mapping[str, _Form]] = {
-    "claude-code": _Form(claude_code.block, claude_code.exchanged, claude_code.recorded),
-    "codex": _Form(codex.block, codex.exchanged, codex.recorded),
+    CLAUDE_CODE: _Form(claude_code.block, claude_code.exchanged, claude_code.recorded),
+    CODEX: _Form(codex.block, codex.exchanged, codex.recorded),
 }
 
 
@@ -43,15 +46,15 @@ def block(agent: str, texts: Texts, root: str, cwd: str = ".") -> str:
     return _form(agent).block(texts, root, cwd) if texts else ""
 
 
-def exchanged(agent: str, text: str, texts: Texts, root: str, cwd: str = ".") -> str:
+def exchanged(text: str, agent: str, texts: Texts, root: str, cwd: str = ".") -> str:
     """Return a recorded block with other texts in the place of the repository's own.
 
     What is not of the repository, such as the user's own instructions, stays as it was recorded.
     The texts that were recorded give the recorded block, byte by byte.
 
     Args:
-        agent: `claude-code` or `codex`.
         text: The text that holds the block.
+        agent: `claude-code` or `codex`.
         texts: What is told instead, in its order.
         root: The root of the repository, as the agent saw it.
         cwd: The folder of the session, from the root.
@@ -65,7 +68,7 @@ def exchanged(agent: str, text: str, texts: Texts, root: str, cwd: str = ".") ->
     return _form(agent).exchanged(text, texts, root, cwd)
 
 
-def recorded(agent: str, text: str, root: str) -> tuple[LoadedText, ...]:
+def recorded(text: str, agent: str, root: str) -> tuple[LoadedText, ...]:
     """Return the texts of the repository that a recorded block tells, in their order.
 
     Codex does not say which file a text is of: it has one, without a path.
