@@ -10,24 +10,119 @@ from typing import Final
 from fairtrial.model.errors import UsageError
 
 ENVIRONMENTS: Final = ("dev", "staging", "prod", "ci")
+_NO: Final = frozenset({"", "0", "false", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Variables:
+    """What one CI calls its variables; where there are several the first that is set counts.
+
+    Attributes:
+        marks: One of them is set wherever this CI runs a job; the others are no other CI's, either.
+        commit: The commit.
+        branch: The branch; where a pull request is built, the one that it comes from.
+        pull_request: The pull or merge request, as a number or an address.
+        tag: Set where a tag is built, which has no branch.
+    """
+
+    marks: tuple[str, ...]
+    commit: tuple[str, ...]
+    branch: tuple[str, ...] = ()
+    pull_request: tuple[str, ...] = ()
+    tag: str = ""
+
 
 _TOLD: Final = (
-    (
-        "GITHUB_ACTIONS",
-        "GITHUB_SHA",
-        ("GITHUB_HEAD_REF", "GITHUB_REF_NAME"),
-        "GITHUB_REF",
+    _Variables(  # and Gitea and Forgejo, which call them the same
+        ("GITHUB_ACTIONS", "GITHUB_SHA"),
+        ("GITHUB_SHA",),
+        ("GITHUB_HEAD_REF", "GITHUB_REF", "GITHUB_REF_NAME"),
+        ("GITHUB_REF",),
     ),
-    (
-        "GITLAB_CI",
-        "CI_COMMIT_SHA",
+    _Variables(
+        ("GITLAB_CI",),
+        ("CI_COMMIT_SHA",),
         ("CI_MERGE_REQUEST_SOURCE_BRANCH_NAME", "CI_COMMIT_REF_NAME"),
-        "CI_MERGE_REQUEST_IID",
+        ("CI_MERGE_REQUEST_IID", "CI_EXTERNAL_PULL_REQUEST_IID"),
+        "CI_COMMIT_TAG",
     ),
-    ("BUILDKITE", "BUILDKITE_COMMIT", ("BUILDKITE_BRANCH",), "BUILDKITE_PULL_REQUEST"),
-    ("CIRCLECI", "CIRCLE_SHA1", ("CIRCLE_BRANCH",), "CIRCLE_PULL_REQUEST"),
+    _Variables(
+        ("BUILDKITE", "BUILDKITE_COMMIT"),
+        ("BUILDKITE_COMMIT",),
+        ("BUILDKITE_BRANCH",),
+        ("BUILDKITE_PULL_REQUEST",),
+        "BUILDKITE_TAG",
+    ),
+    _Variables(
+        ("CIRCLECI", "CIRCLE_SHA1"),
+        ("CIRCLE_SHA1",),
+        ("CIRCLE_BRANCH",),
+        ("CIRCLE_PULL_REQUEST", "CIRCLE_PR_NUMBER"),
+        "CIRCLE_TAG",
+    ),
+    _Variables(
+        ("TF_BUILD",),  # Azure Pipelines
+        ("BUILD_SOURCEVERSION",),
+        ("SYSTEM_PULLREQUEST_SOURCEBRANCH", "BUILD_SOURCEBRANCH"),
+        ("SYSTEM_PULLREQUEST_PULLREQUESTNUMBER", "SYSTEM_PULLREQUEST_PULLREQUESTID"),
+    ),
+    _Variables(
+        ("JENKINS_URL",),
+        ("GIT_COMMIT",),
+        ("CHANGE_BRANCH", "BRANCH_NAME", "GIT_LOCAL_BRANCH", "GIT_BRANCH"),
+        ("CHANGE_ID",),
+        "TAG_NAME",
+    ),
+    _Variables(
+        ("BITBUCKET_BUILD_NUMBER", "BITBUCKET_COMMIT"),
+        ("BITBUCKET_COMMIT",),
+        ("BITBUCKET_BRANCH",),
+        ("BITBUCKET_PR_ID",),
+        "BITBUCKET_TAG",
+    ),
+    _Variables(
+        ("TRAVIS", "TRAVIS_COMMIT"),
+        ("TRAVIS_COMMIT",),
+        ("TRAVIS_PULL_REQUEST_BRANCH", "TRAVIS_BRANCH"),
+        ("TRAVIS_PULL_REQUEST",),
+        "TRAVIS_TAG",
+    ),
+    _Variables(
+        ("DRONE",),
+        ("DRONE_COMMIT_SHA",),
+        ("DRONE_SOURCE_BRANCH", "DRONE_BRANCH"),
+        ("DRONE_PULL_REQUEST",),
+        "DRONE_TAG",
+    ),
+    _Variables(
+        ("APPVEYOR",),
+        ("APPVEYOR_PULL_REQUEST_HEAD_COMMIT", "APPVEYOR_REPO_COMMIT"),
+        ("APPVEYOR_PULL_REQUEST_HEAD_REPO_BRANCH", "APPVEYOR_REPO_BRANCH"),
+        ("APPVEYOR_PULL_REQUEST_NUMBER",),
+        "APPVEYOR_REPO_TAG_NAME",
+    ),
+    _Variables(
+        ("SEMAPHORE",),
+        ("SEMAPHORE_GIT_SHA",),
+        ("SEMAPHORE_GIT_PR_BRANCH", "SEMAPHORE_GIT_WORKING_BRANCH", "SEMAPHORE_GIT_BRANCH"),
+        ("SEMAPHORE_GIT_PR_NUMBER",),
+        "SEMAPHORE_GIT_TAG_NAME",
+    ),
+    _Variables(
+        ("CODEBUILD_BUILD_ID",),
+        ("CODEBUILD_RESOLVED_SOURCE_VERSION",),
+        ("CODEBUILD_WEBHOOK_HEAD_REF",),
+        ("CODEBUILD_WEBHOOK_TRIGGER",),
+    ),
+    _Variables(("TEAMCITY_VERSION",), ("BUILD_VCS_NUMBER",)),
+    _Variables(  # Woodpecker, whose only mark is the value of CI
+        ("CI_WORKFLOW_NAME", "CI_COMMIT_SHA"),
+        ("CI_COMMIT_SHA",),
+        ("CI_COMMIT_SOURCE_BRANCH", "CI_COMMIT_BRANCH", "CI_COMMIT_REF_NAME"),
+        ("CI_COMMIT_PULL_REQUEST",),
+        "CI_COMMIT_TAG",
+    ),
 )
-"""Of each CI: the variable that tells it is there, and those of commit, branch, pull request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +131,7 @@ class Ci:
 
     Attributes:
         commit: The commit it runs for.
-        branch: The branch.
+        branch: The branch; None for a tag.
         pull_request: The number of the pull or merge request.
     """
 
@@ -47,14 +142,14 @@ class Ci:
 
 def ci_here(environ: Mapping[str, str]) -> Ci | None:
     """Return what the CI says; None where none runs this."""
-    for mark, commit, branches, pull in _TOLD:
-        if environ.get(mark) or environ.get(commit):
+    for one in _TOLD:
+        if any(_is_set(environ, mark) for mark in one.marks):
             return Ci(
-                environ.get(commit) or None,
-                next((environ[name] for name in branches if environ.get(name)), None),
-                _pull_request(environ.get(pull, "")),
+                _first(environ, one.commit),
+                None if environ.get(one.tag) else _branch(_first(environ, one.branch)),
+                _pull_request(_first(environ, one.pull_request)),
             )
-    return Ci() if environ.get("CI") else None
+    return Ci() if _is_set(environ, "CI") else None
 
 
 def environment_here(environ: Mapping[str, str]) -> str:
@@ -75,7 +170,26 @@ def environment_here(environ: Mapping[str, str]) -> str:
     return given
 
 
-def _pull_request(told: str) -> str | None:
-    """Return the number in `7`, `refs/pull/7/merge` or `https://…/pull/7`; a branch has none."""
-    found = re.fullmatch(r"(?:refs/pull/|https?://.*/pull/)?(\d+)(?:/(?:merge|head))?", told)
+def _is_set(environ: Mapping[str, str], name: str) -> bool:
+    return environ.get(name, "").strip().lower() not in _NO
+
+
+def _first(environ: Mapping[str, str], names: tuple[str, ...]) -> str | None:
+    return next((environ[name] for name in names if environ.get(name)), None)
+
+
+def _branch(told: str | None) -> str | None:
+    """Return the branch in `fix`, `refs/heads/fix` or `origin/fix`; no other ref has one."""
+    if told is None or told.startswith(("refs/tags/", "refs/pull/", "refs/merge-requests/")):
+        return None
+    return told.removeprefix("refs/heads/").removeprefix("origin/")
+
+
+def _pull_request(told: str | None) -> str | None:
+    """Return the number in `7`, `refs/pull/7/merge`, `pr/7` or `https://…/pull/7`."""
+    found = re.fullmatch(
+        r"(?:refs/pull/|pr/|https?://.*/(?:pull|pulls|pull-requests|merge_requests)/)?"
+        r"(\d+)(?:/(?:merge|head))?",
+        told or "",
+    )
     return found[1] if found else None

@@ -11,6 +11,9 @@ from fairtrial import __version__
 from fairtrial.app.ci import Ci, ci_here, environment_here
 from fairtrial.model.experiment import Provenance
 
+_NO_NAME = (".oid (initial)", ".head (detached)")
+"""How git says that there is no commit yet, and no branch."""
+
 
 def provenance(cwd: Path, environ: Mapping[str, str], source: str | None = None) -> Provenance:
     """Return what is known of this machine, this folder and its repository.
@@ -27,7 +30,7 @@ def provenance(cwd: Path, environ: Mapping[str, str], source: str | None = None)
     head = dict(
         line.removeprefix("# branch.").split(" ", 1)
         for line in status or ()
-        if line.startswith("# branch.")
+        if line.startswith("# branch.") and not line.endswith(_NO_NAME)
     )
     ci = ci_here(environ) or Ci()
     return Provenance(
