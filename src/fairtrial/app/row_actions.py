@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from ulid import ULID
 
@@ -12,7 +13,10 @@ from fairtrial.app.stored_cases import cases_of_id
 from fairtrial.model.case import Case
 from fairtrial.model.dataset import DatasetVersion
 from fairtrial.model.errors import NotFoundError
+from fairtrial.model.experiment import Experiment
+from fairtrial.model.json import Json
 from fairtrial.model.review import Opinion, ReviewItem
+from fairtrial.model.row import RowGlance
 
 
 def add_to_dataset(
@@ -73,6 +77,54 @@ def send_to_review(bench: Bench, ref: str, row: tuple[str, str, str]) -> ReviewI
             sent_at=now,
         )
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewedRow:
+    """An item of the queue with its row.
+
+    Attributes:
+        item: The item.
+        glance: The row, as far as a table shows it; None when it is gone.
+        expected: What its case expects; None when nothing, or when the case is gone.
+    """
+
+    item: ReviewItem
+    glance: RowGlance | None
+    expected: Json
+
+
+def reviewed_rows(bench: Bench, items: Sequence[ReviewItem]) -> Sequence[ReviewedRow]:
+    """Return items of the queue with what their rows hold."""
+    glances: dict[tuple[str, tuple[str, str, str]], RowGlance] = {}
+    expected: dict[tuple[str, tuple[str, str, str]], Json] = {}
+    for ref in dict.fromkeys(item.experiment for item in items):
+        rows = [item.row for item in items if item.experiment == ref]
+        try:
+            experiment = bench.store.experiments.find(ref).experiment
+            found = bench.store.experiments.glances(ref, rows)
+        except NotFoundError:
+            continue
+        for glance in found:
+            glances[ref, (*glance.row.key, glance.row.arm)] = glance
+        for row in rows:
+            expected[ref, row] = _expected(bench, experiment, row)
+    return [
+        ReviewedRow(
+            item,
+            glances.get((item.experiment, item.row)),
+            expected.get((item.experiment, item.row)),
+        )
+        for item in items
+    ]
+
+
+def _expected(bench: Bench, experiment: Experiment, row: tuple[str, str, str]) -> Json:
+    try:
+        cases = cases_of_id(bench, experiment, row[0])
+    except NotFoundError:  # its dataset version is not in this store
+        return None
+    return next((case.expected for case in cases if case.condition == row[1]), None)
 
 
 def settle_review(bench: Bench, ref: str, opinion: Opinion, note: str) -> ReviewItem:

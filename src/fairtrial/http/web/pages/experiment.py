@@ -33,6 +33,7 @@ from fairtrial.http.web.experiment_words import (
     target_of,
     version_of,
 )
+from fairtrial.http.web.pages.exports import FORMS
 from fairtrial.http.web.row_words import Panel, change_chip, panel_of, preview, verdict_chip
 from fairtrial.http.web.templating import page
 from fairtrial.http.web.tiles import tiles_of
@@ -156,6 +157,7 @@ def _context(report: ExperimentPage, wanted: PageRequest) -> dict[str, Any]:
         "chips": _chips(report),
         "lines": [_line(view) for view in report.rows],
         "again": again_commands(report.state),
+        "exports": FORMS,
         "graders": [totals.grader for totals in report.graders[:3]],
     }
 
