@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from fairtrial.graders.pairwise.prompt import question
-from fairtrial.model.call import Message, ModelCall
+from fairtrial.model.call import Api, Message, ModelCall, ModelReply, StopReason, WireCall
 from fairtrial.model.errors import InfraError, ProviderError, UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.pairwise import PairwiseSpec
@@ -139,3 +139,47 @@ def test_a_log_that_cannot_be_written_is_told_before_anything_is_asked(tmp_path:
         with pytest.raises(UsageError, match=f"the log cannot be written: {why}") as caught:
             asyncio.run(built(tmp_path, log=log).open())
         assert log in str(caught.value.where)
+
+
+REQUEST = {
+    "model": "m",
+    "max_tokens": 10,
+    "messages": [
+        {"role": "user", "content": "Fix it."},
+        {
+            "role": "assistant",
+            "content": [{"type": "tool_use", "id": "t1", "name": "Bash", "input": {}}],
+        },
+        {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "1 failed"}],
+        },
+    ],
+}
+
+
+def send(provider: Provider) -> ModelReply:
+    return asyncio.run(provider.send(WireCall(Api.ANTHROPIC_MESSAGES, REQUEST)))
+
+
+def test_a_rule_answers_a_request_of_an_agent_with_tools(tmp_path: Path) -> None:
+    uses = [{"name": "Bash", "input": {"command": "pytest"}}]
+    rule = {"match": "1 failed", "reply": {"text": "I look.", "tool_uses": uses}}
+    reply = send(built(tmp_path, rules=[rule], cost_usd=0.5))
+    assert (reply.text, reply.stop, reply.cost_usd) == ("I look.", StopReason.TOOL_USE, 0.5)
+    assert [(use.name, use.input) for use in reply.tool_uses] == [("Bash", {"command": "pytest"})]
+
+
+def test_a_text_answers_a_request_of_an_agent_and_ends_the_turn(tmp_path: Path) -> None:
+    reply = send(built(tmp_path, rules=[{"reply": "Done."}]))
+    assert (reply.text, reply.stop, reply.tool_uses) == ("Done.", StopReason.END, ())
+
+
+def test_a_request_that_no_rule_fits_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ProviderError, match="no rule"):
+        send(built(tmp_path, rules=[{"match": "something else", "reply": "x"}]))
+
+
+def test_a_request_fails_as_asked(tmp_path: Path) -> None:
+    with pytest.raises(InfraError, match="quota"):
+        send(built(tmp_path, rules=[{"reply": "x"}], fail_first=1, fail_as="quota"))

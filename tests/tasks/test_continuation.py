@@ -143,3 +143,92 @@ def test_a_trial_may_have_its_own_address(run_task: RunTask, api: Api) -> None:
         [result] = run_task({"kind": "continuation"}, there, environ=environ(usual))
     assert isinstance(result, TaskResult)
     assert (len(usual.requests), len(own.requests)) == (0, 1)
+
+
+def _told_of(api: Api, agent: str, at: list[Json]) -> Json:
+    place = {"agent": agent, "root": "/home/dev/shop", "cwd": ".", "at": at}
+    given = step(api)
+    assert isinstance(given, dict)
+    return {**given, "harness": place}
+
+
+@pytest.mark.parametrize(
+    ("api", "agent", "file"),
+    [
+        (Api.ANTHROPIC_MESSAGES, "claude-code", "CLAUDE.md"),
+        (Api.OPENAI_RESPONSES, "codex", "AGENTS.md"),
+    ],
+)
+def test_the_model_is_told_of_the_arms_harness(
+    run_task: RunTask, api: Api, agent: str, file: str
+) -> None:
+    given = _told_of(api, agent, [])
+    with ModelServer([TURN]) as server:
+        spec = {"kind": "continuation", "harness": {file: "- Never guess."}}
+        [result] = run_task(spec, call(given), environ=environ(server))
+        [request] = server.calls
+    assert isinstance(result, TaskResult)
+    assert "- Never guess." in request.text
+
+
+def test_a_harness_from_a_folder_is_settled_to_its_texts(tmp_path: Path) -> None:
+    (tmp_path / "CLAUDE.md").write_text("@not-a-file", encoding="utf-8")
+    options, _ = TASKS.settled("continuation", {"harness": "."}, (tmp_path, {}), "task")
+    assert options["harness"] == {"CLAUDE.md": "@@not-a-file"}
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        (None, "does not say where"),
+        ({"agent": "claude-code"}, "agent, root, cwd and at"),
+        (
+            {"agent": "claude-code", "root": "/r", "cwd": ".", "at": [["messages", 9]]},
+            "no text at messages.9",
+        ),
+        (
+            {"agent": "claude-code", "root": "/r", "cwd": ".", "at": ["x"]},
+            "list of names and positions",
+        ),
+    ],
+)
+def test_a_case_without_a_place_for_a_harness_is_told(
+    run_task: RunTask, given: Json, why: str
+) -> None:
+    asked = step()
+    assert isinstance(asked, dict)
+    case = asked if given is None else {**asked, "harness": given}
+    with ModelServer([]) as server:
+        spec = {"kind": "continuation", "harness": {"CLAUDE.md": "x"}}
+        [error] = run_task(spec, call(case), environ=environ(server))
+    assert isinstance(error, TaskError)
+    assert why in str(error)
+
+
+def test_each_api_has_a_provider_of_its_own(run_task: RunTask) -> None:
+    rules = [{"reply": {"text": "scripted", "tool_uses": [{"name": "Bash", "input": {}}]}}]
+    fake = {"kind": "fake", "rules": rules}
+    spec = {"kind": "continuation", "providers": {"openai-responses": fake}}
+    with ModelServer([TURN]) as server:
+        results = run_task(
+            spec,
+            call(step(Api.OPENAI_RESPONSES)),
+            call(step(Api.ANTHROPIC_MESSAGES)),
+            environ=environ(server),
+        )
+    texts = [result.output["text"] for result in results if isinstance(result, TaskResult)]
+    assert texts == ["scripted", "Now:"]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"providers": {"nonsense": "fake"}}, "is no API"),
+        ({"provider": "fake", "providers": {"openai-chat": "fake"}}, "either provider or"),
+    ],
+)
+def test_providers_that_make_no_sense_are_told(
+    run_task: RunTask, options: dict[str, Json], why: str
+) -> None:
+    with pytest.raises(UsageError, match=why):
+        run_task({"kind": "continuation", **options}, call(step()))

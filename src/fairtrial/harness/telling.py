@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from fairtrial.harness.block import CODEX, block, exchanged
-from fairtrial.harness.loading import claude_code, codex
+from fairtrial.harness.block import block, exchanged
+from fairtrial.harness.loading.agents import loaded
 from fairtrial.model.call import Api, WireCall
 from fairtrial.model.harness import Harness, LoadedText
 from fairtrial.model.next_turn import HarnessPlace
@@ -22,8 +22,7 @@ class NoSuchPlaceError(ValueError):
 
 def texts_told(harness: Harness, place: HarnessPlace) -> tuple[LoadedText, ...]:
     """Return what the agent of a request would be told of a harness, in its order."""
-    cwd = "" if place.cwd == "." else place.cwd
-    return (codex if place.agent == CODEX else claude_code).loaded(harness, cwd)
+    return loaded(place.agent, harness, place.cwd)
 
 
 def told(call: WireCall, place: HarnessPlace, harness: Harness) -> WireCall:
@@ -43,15 +42,11 @@ def told(call: WireCall, place: HarnessPlace, harness: Harness) -> WireCall:
     texts = texts_told(harness, place)
     body = copy.deepcopy(dict(call.body))
     if not place.at:
-        _put_first(call.api, body, block(place.agent, texts, place.root, _cwd(place)))
+        _put_first(call.api, body, block(place.agent, texts, place.root, place.cwd))
     # From the end: what becomes empty is taken out, which moves what comes after it.
     for path in sorted(place.at, key=_order, reverse=True):
         _exchange(body, path, texts, place)
     return replace(call, body=body)
-
-
-def _cwd(place: HarnessPlace) -> str:
-    return "" if place.cwd == "." else place.cwd
 
 
 def _order(path: Sequence[str | int]) -> list[str]:
@@ -60,7 +55,7 @@ def _order(path: Sequence[str | int]) -> list[str]:
 
 def _exchange(
     body: dict[str, Any],
-    path: Sequence[str | int],
+    path: Sequence[Any],
     texts: Sequence[LoadedText],
     place: HarnessPlace,
 ) -> None:
@@ -73,7 +68,7 @@ def _exchange(
         now = None
     if not isinstance(now, str):
         raise NoSuchPlaceError(f"there is no text at {'.'.join(map(str, path))}")
-    text = exchanged(now, place.agent, texts, place.root, _cwd(place))
+    text = exchanged(now, place.agent, texts, place.root, place.cwd)
     holders[-1][path[-1]] = text
     if text or path[-1] != _LEAF:
         return

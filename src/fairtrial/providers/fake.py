@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from fairtrial.model.call import ModelCall, ModelReply, WireCall
+from fairtrial.model.call import ModelCall, ModelReply, StopReason, ToolUse, WireCall
 from fairtrial.model.errors import InfraError, ProviderError, UsageError
 from fairtrial.model.json import Json
 from fairtrial.model.task import Tokens
@@ -18,6 +18,7 @@ from fairtrial.ports import Provider, Surroundings
 from fairtrial.providers.fake_judgement import check_passes, judged
 from fairtrial.providers.fake_preference import check_preference, preferred
 from fairtrial.schema.text_files import refuse_endless
+from fairtrial.wire.asked import as_call
 
 OFF_MENU = '{"reason": "I cannot decide.", "winner": "neither"}'
 MODEL = "fake-1"
@@ -29,7 +30,9 @@ class Options:
 
     rules: tuple[Mapping[str, Any], ...] | str = ()
     """`{"match": TEXT, "reply": TEXT or JSON}` each, or a JSON file that holds them: the first one
-    whose text stands in the question answers; without `match` it always does."""
+    whose text stands in the question answers; without `match` it always does. To the request of an
+    agent's next turn, a reply `{"text": TEXT, "tool_uses": [{"name": …, "input": …}]}` calls
+    tools."""
     prefers: str = "longer"
     """How it compares two outputs when no rule answers: `longer`, `shorter`, `first`, `second`,
     `tie`, `with:TEXT` (the output that holds TEXT), or `orders` (obeys any order to name a winner
@@ -107,6 +110,29 @@ class FakeProvider(Provider):
 
     async def complete(self, call: ModelCall) -> ModelReply:
         """See `Provider.complete`."""
+        self._begin(call)
+        text = self._answer(call)
+        if self._options.off_menu_every and self._calls % self._options.off_menu_every == 0:
+            text = OFF_MENU
+        return self._reply(call, text)
+
+    async def send(self, call: WireCall) -> ModelReply:
+        """Answer a request of any API by the rules; see `Provider.send`."""
+        asked = as_call(call.api, call.body)
+        self._begin(asked)
+        reply = self._ruled(asked)
+        if reply is None:
+            raise ProviderError("no rule of the fake provider fits this request")
+        uses = reply.get("tool_uses", []) if isinstance(reply, Mapping) else []
+        text = reply.get("text", "") if isinstance(reply, Mapping) else _words(reply)
+        tool_uses = tuple(
+            ToolUse(f"fake_{number}", str(use.get("name")), use.get("input", {}))
+            for number, use in enumerate(uses)
+        )
+        stop = StopReason.TOOL_USE if tool_uses else StopReason.END
+        return replace(self._reply(asked, text), tool_uses=tool_uses, stop=stop)
+
+    def _begin(self, call: ModelCall) -> None:
         self._calls += 1
         options = self._options
         self._write(call)
@@ -114,27 +140,30 @@ class FakeProvider(Provider):
             raise InfraError(
                 f"the fake provider fails as asked: {options.fail_as}", kind=options.fail_as
             )
-        text = self._answer(call)
-        if options.off_menu_every and self._calls % options.off_menu_every == 0:
-            text = OFF_MENU
+
+    def _reply(self, call: ModelCall, text: str) -> ModelReply:
         words = sum(len(message.text.split()) for message in call.messages)
         return ModelReply(
             text,
             call.model or MODEL,
             tokens=Tokens(input=words, output=len(text.split())),
-            cost_usd=options.cost_usd,
+            cost_usd=self._options.cost_usd,
         )
 
-    async def send(self, call: WireCall) -> ModelReply:
-        """Refuse: a scripted model speaks no API."""
-        raise ProviderError(f"the fake provider does not speak {call.api}")
+    def _ruled(self, call: ModelCall) -> Json:
+        """Return what the first rule that fits answers; None when none does."""
+        told = [call.system or ""]
+        for message in call.messages:
+            told += [message.text, *(result.text for result in message.tool_results)]
+        question = "\n".join(told)
+        fitting = (rule for rule in self._rules if rule.get("match", "") in question)
+        rule = next(fitting, None)
+        return None if rule is None else rule["reply"]
 
     def _answer(self, call: ModelCall) -> str:
-        question = "\n".join([call.system or "", *(message.text for message in call.messages)])
-        for rule in self._rules:
-            if rule.get("match", "") in question:
-                reply = rule["reply"]
-                return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
+        reply = self._ruled(call)
+        if reply is not None:
+            return _words(reply)
         verdict = judged(self._options.passes, call)
         if verdict is not None:
             return verdict
@@ -157,6 +186,10 @@ class FakeProvider(Provider):
                 file.write(json.dumps(line) + "\n")
         except OSError as error:
             raise ProviderError(f"the log cannot be written: {error.strerror}") from error
+
+
+def _words(reply: Json) -> str:
+    return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
 
 
 def _rules(given: Any, folder: Path, where: str) -> Sequence[Mapping[str, Json]]:

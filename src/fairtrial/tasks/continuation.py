@@ -1,7 +1,8 @@
 """A recorded step of an agent, put to a model again: the output is its next turn.
 
-The input of a case is a request in an API's own words: `{"api": …, "body": …, "headers": …}`. No
-tool that the model asks for is run.
+The input of a case is a request in an API's own words: `{"api": …, "body": …, "headers": …}`; with
+`harness` it also says where the request tells of the agent's instructions. No tool that the model
+asks for is run.
 """
 
 from __future__ import annotations
@@ -11,14 +12,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from fairtrial.harness.telling import told
 from fairtrial.model.call import Api, ProviderSpec, WireCall
 from fairtrial.model.case import Case
 from fairtrial.model.errors import TaskError, UsageError
-from fairtrial.model.json import Json
+from fairtrial.model.harness import Harness
+from fairtrial.model.json import Json, canonical_json
+from fairtrial.model.next_turn import HarnessPlace
 from fairtrial.model.task import TaskCall, TaskResult
 from fairtrial.ports import Provider, Surroundings
 from fairtrial.providers.registry import build_provider, provider_spec
 from fairtrial.schema.text_files import text_given, text_kept
+from fairtrial.tasks.agent_harness import harness_files, settled_harness
 from fairtrial.tasks.prompt_answer import answered, result_of
 from fairtrial.wire.varying import NoSuchFieldError, varied
 
@@ -45,6 +50,13 @@ class Options:
     provider: Any = None
     """Who sends it: the name of a provider, or an object with `kind` and its options (default: the
     one whose API the request was recorded from)."""
+    providers: Mapping[str, Any] = field(default_factory=dict)
+    """Who sends the requests of each API, where they are of several: `{"anthropic-messages":
+    "claude-code", "openai-responses": "codex"}`."""
+    harness: str | Mapping[str, str] | None = None
+    """The instructions, rules and skills that the agent is told of, in place of the recorded ones:
+    a folder like the root of a repository, a file, or texts and `@FILE`s by path (default: as it
+    was recorded)."""
 
 
 @dataclass(slots=True)
@@ -54,14 +66,16 @@ class ContinuationTask:
     Attributes:
         vary: What is changed.
         providers: Who sends the requests of each API.
+        harness: What the agent is told of; None leaves the recorded one.
     """
 
     vary: Mapping[str, Json]
     providers: Mapping[Api, Provider]
+    harness: Harness | None = None
 
     async def open(self) -> None:
         """Open the providers."""
-        for provider in set(self.providers.values()):
+        for provider in dict.fromkeys(self.providers.values()):
             await provider.open()
 
     async def run(self, call: TaskCall) -> TaskResult:
@@ -85,6 +99,8 @@ class ContinuationTask:
 
     def _request(self, call: TaskCall) -> WireCall:
         recorded = recorded_request(call.case)
+        if self.harness is not None:
+            recorded = _told(recorded, call.case, self.harness)
         try:
             request = varied(recorded, self.vary)
         except NoSuchFieldError as error:
@@ -112,6 +128,24 @@ def recorded_request(case: Case) -> WireCall:
     return WireCall(Api(given["api"]), body, headers)
 
 
+def _told(call: WireCall, case: Case, harness: Harness) -> WireCall:
+    """Return a request that tells of a harness.
+
+    Raises:
+        TaskError: the case does not say where its request does.
+    """
+    given = case.input.get("harness") if isinstance(case.input, Mapping) else None
+    if not isinstance(given, Mapping):
+        raise TaskError(
+            "the case does not say where its request tells of the harness: its input needs"
+            " 'harness', as cases of `fairtrial exp ab` have it"
+        )
+    try:
+        return told(call, HarnessPlace.read(given), harness)
+    except ValueError as error:
+        raise TaskError(f"the harness cannot be exchanged: {error}") from None
+
+
 def settle(
     options: Options, base_dir: Path, _environ: Mapping[str, str], where: str
 ) -> tuple[dict[str, Json], tuple[str, ...]]:
@@ -126,7 +160,25 @@ def settle(
     }
     provider = options.provider
     fixed = None if provider is None else provider_spec(provider, where).content()
-    return {"vary": vary, "provider": fixed}, ()
+    settled: dict[str, Json] = {"vary": vary, "provider": fixed}
+    if options.providers:
+        specs = {_api(name, where): one for name, one in options.providers.items()}
+        settled["providers"] = {
+            api.value: provider_spec(one, where).content() for api, one in specs.items()
+        }
+    if options.harness is not None:
+        settled["harness"] = settled_harness(options.harness, base_dir, where)
+    return settled, ()
+
+
+def _api(name: str, where: str) -> Api:
+    try:
+        return Api(name)
+    except ValueError:
+        known = ", ".join(PROVIDER_OF)
+        raise UsageError(
+            f"{name!r} is no API: {known}", where=f"{where}, option 'providers'"
+        ) from None
 
 
 def build(options: Options, surroundings: Surroundings, where: str) -> ContinuationTask:
@@ -135,16 +187,27 @@ def build(options: Options, surroundings: Surroundings, where: str) -> Continuat
     Raises:
         UsageError: an option makes no sense, or a file cannot be read.
     """
-    built: dict[str, Provider] = {}
+    if options.provider is not None and options.providers:
+        raise UsageError("either provider or providers", where=where)
+    specs = {api: ProviderSpec(kind) for api, kind in PROVIDER_OF.items()}
+    if options.provider is not None:
+        specs = dict.fromkeys(PROVIDER_OF, provider_spec(options.provider, where))
+    for name, given in options.providers.items():
+        specs[_api(name, where)] = provider_spec(given, where)
+    built: dict[bytes, Provider] = {}
     providers = {}
-    for api, kind in PROVIDER_OF.items():
-        spec = ProviderSpec(kind)
-        if options.provider is not None:
-            spec = provider_spec(options.provider, where)
-        if spec.kind not in built:
-            built[spec.kind] = build_provider(spec, surroundings, where)
-        providers[api] = built[spec.kind]
-    return ContinuationTask(changes_given(options.vary, surroundings.base_dir, where), providers)
+    for api, spec in specs.items():
+        key = canonical_json(spec.content())
+        if key not in built:
+            built[key] = build_provider(spec, surroundings, where)
+        providers[api] = built[key]
+    vary = changes_given(options.vary, surroundings.base_dir, where)
+    harness = None
+    if options.harness is not None:
+        settled = settled_harness(options.harness, surroundings.base_dir, where) or {}
+        files = {path: data.decode() for path, data in harness_files(settled).items()}
+        harness = Harness(files, "the task's harness")
+    return ContinuationTask(vary, providers, harness)
 
 
 def changes_given(vary: Mapping[str, Json], folder: Path, where: str) -> dict[str, Json]:

@@ -14,11 +14,15 @@ BLOCK = (
     "Contents of /home/dev/shop/CLAUDE.md (project instructions, checked into the codebase):\n\n"
     "- Be brief.\n</system-reminder>"
 )
-SHAPE = {
+SHAPE: dict[str, Any] = {
     "system": [{"type": "text", "text": "You work."}],
     "tools": [{"name": "Bash", "description": "Runs.", "input_schema": {"type": "object"}}],
 }
-PARAMS = {"model": "claude-sonnet-5-5", "betas": ["one", "two"], "max_tokens": 128_000}
+PARAMS: dict[str, Any] = {
+    "model": "claude-sonnet-5-5",
+    "betas": ["one", "two"],
+    "max_tokens": 128_000,
+}
 
 
 def name_of(message: dict[str, Any]) -> str:

@@ -80,6 +80,6 @@ def test_an_answer_of_another_prompt_is_not_the_next_one() -> None:
 
 
 def test_a_hash_leaves_out_marks_for_the_cache_at_any_depth() -> None:
-    plain = {"role": "user", "content": [{"type": "text", "text": "é"}]}
-    marked = {"role": "user", "content": [{**plain["content"][0], "cache_control": {}}]}  # type: ignore[dict-item]
+    plain: dict[str, Any] = {"role": "user", "content": [{"type": "text", "text": "é"}]}
+    marked = {"role": "user", "content": [{**plain["content"][0], "cache_control": {}}]}
     assert digest(plain) == digest(marked)
