@@ -39,6 +39,7 @@ def front_matter(text: str) -> tuple[dict[str, Any], str]:
 def without_comments(text: str) -> str:
     """Return a text without the HTML comments that stand as blocks of their own.
 
+    Blank lines behind such a block go with it.
     Comments within a line, a list or a fence stay, as in Claude Code.
     """
     if "<!--" not in text:
@@ -50,12 +51,18 @@ def without_comments(text: str) -> str:
         if token.type != "html_block" or token.level or token.map is None:
             continue
         first, last = token.map
-        if not lines[first].startswith("<!--"):
+        inset = lines[first].startswith(" ") and first > 0 and lines[first - 1].strip()
+        # An indented comment ends no paragraph: there it is a part of it.
+        if inset or not token.content.lstrip().startswith("<!--"):
             continue
         rest = _COMMENT.sub("", "\n".join(lines[first:last]))
         kept += lines[at:first]
-        kept += rest.split("\n") if rest.strip() else []
         at = last
+        if rest.strip():
+            kept += rest.split("\n")
+            continue
+        while at < len(lines) - 1 and not lines[at]:
+            at += 1
     return "\n".join([*kept, *lines[at:]])
 
 
@@ -80,7 +87,7 @@ def _texts(tokens: Sequence[Token]) -> Iterator[str]:
     for token in tokens:
         if token.type == "inline":
             yield from _inline(token.children or ())
-        elif token.type == "html_block" and token.content.lstrip().startswith("<!--"):
+        elif token.type == "html_block" and _COMMENT.match(token.content.lstrip()):
             yield _COMMENT.sub("", token.content)
 
 

@@ -32,7 +32,8 @@ def loaded(harness: Harness, cwd: str = "") -> tuple[LoadedText, ...]:
     there; here in the order of their paths.
 
     What lies outside of the repository is not known here: instructions in folders around it would
-    keep AGENTS.md out, too.
+    keep AGENTS.md out, too. Nor does a harness know of line ends with a carriage return, which
+    Claude Code keeps.
 
     Args:
         harness: The files.

@@ -17,7 +17,8 @@ def loaded(harness: Harness, cwd: str = "") -> tuple[LoadedText, ...]:
     """Return the texts that a session in a folder is told at its start, in their order.
 
     From the root down to the folder, AGENTS.override.md or else AGENTS.md, word by word; what is
-    blank is passed over, and still hides the other. They are cut at 32 KiB together.
+    blank is passed over, and still hides the other. They are cut at 32 KiB together. Of line ends
+    with a carriage return, which Codex keeps, a harness does not know.
 
     Args:
         harness: The files.
