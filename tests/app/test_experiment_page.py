@@ -13,8 +13,9 @@ import pytest
 from fairtrial.app import against_baseline, experiment_gates
 from fairtrial.app.against_baseline import FlipCounter
 from fairtrial.app.bench import Bench, bench_here
-from fairtrial.app.experiment_page import PAGE, PageRequest, experiment_page, key_text
+from fairtrial.app.experiment_page import PAGE, PageRequest, experiment_page
 from fairtrial.app.fix_notes import fix_notes
+from fairtrial.app.row_keys import key_text
 from fairtrial.cli.main import main
 from fairtrial.model.comparison import FlipCounts
 from fairtrial.model.errors import NotFoundError, UsageError

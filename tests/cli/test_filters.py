@@ -66,7 +66,7 @@ def test_rows_are_filtered_page_by_page(fairtrial: Command) -> None:
         (("exp", "show", "first", "-w", "is:regressed"), 66, "no baseline"),
         (("exp", "show", "first", "-w", "is:failed", "--case", "c1"), 64, "without --case"),
         (("exp", "show", "first", "--after", "x"), 64, "no effect without --where"),
-        (("exp", "show", "first", "-w", "c", "--after", "x"), 64, "--after is no row"),
+        (("exp", "show", "first", "-w", "c", "--after", "x"), 64, "no row to go on after"),
         (("exp", "export", "first", "--to", "html", "-w", "c"), 64, "sum all of it up"),
         (("calls", "list", "-w", "is:broken"), 64, "calls have no property"),
         (("sessions", "flags", "latest", "-w", "x"), 64, "leave the session out"),

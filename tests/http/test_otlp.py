@@ -244,8 +244,20 @@ def test_protobuf_is_answered_in_protobuf(server: Server) -> None:
     ExportTraceServiceResponse.FromString(answer.body)
 
 
+def test_texts_that_a_program_cut_in_the_middle_of_a_letter_are_taken(server: Server) -> None:
+    cut = json.dumps(SPAN).replace("Hello", "Hello \\\\ud83d").replace("handmade", "hand\\ud83d")
+    answer = post(server, cut.encode(), JSON)
+    assert (answer.status, answer.json) == (200, {})
+    assert told(server, "by hand")["session"]["first_prompt"].startswith("Hello")
+
+
 DEEP = b'{"resourceSpans":' * 5_000 + b"1" + b"}" * 5_000
 BOMB = gzip.compress(bytes(70 * 1024 * 1024))
+EMPTY_JSON = gzip.compress(b'{"resourceSpans":[' + b"{}," * 410_000 + b"{}]}")
+EMPTY_PROTOBUF = gzip.compress(b"\x0a\x00" * 410_000)
+# So many spans without anything, in one scope of one resource.
+SPANS = b"\x12\x00" * 51_000
+SCOPE = b"\x12\xf0\x9c\x06" + SPANS
 
 
 @pytest.mark.parametrize(
@@ -266,11 +278,14 @@ BOMB = gzip.compress(bytes(70 * 1024 * 1024))
         (gzip.compress(b"{}" * 99)[:-9], JSON, "gzip", 400),
         (b"no gzip", JSON, "gzip", 400),
         (BOMB, PROTOBUF, "gzip", 413),
+        (EMPTY_JSON, JSON, "gzip", 413),
+        (EMPTY_PROTOBUF, PROTOBUF, "gzip", 413),
+        (b"\x0a\xf4\x9c\x06" + SCOPE, PROTOBUF, None, 413),
         (b"{}", JSON, "br", 415),
         (b"{}", "application/xml", None, 415),
         (b"{}", "", None, 415),
     ],
-    ids=range(13),
+    ids=range(16),
 )
 def test_what_is_no_telemetry_gets_a_status(
     server: Server, body: bytes, kind: str, coding: str | None, status: int

@@ -7,6 +7,7 @@ import sqlite3
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from tests.http.conftest import Answer, Server, running
@@ -216,3 +217,13 @@ def test_an_experiment_that_runs_is_still_testing(bench: Bench, experiment: str)
         text = look(server, f"/experiments/{running_one.id}").body.decode()
         assert "Not finished:" in text
         assert "&lt;b&gt;you" in text
+
+
+@pytest.mark.parametrize(
+    "row", ['["\\ud800","default","main"]', "[" * 5_000, '["a",null,"b"]'], ids=range(3)
+)
+def test_what_names_no_row_is_said(server: Server, experiment: str, row: str) -> None:
+    for path in (f"?row={quote(row)}", f"/payload?row={quote(row)}", f"/fix-notes?row={quote(row)}"):
+        assert look(server, f"/experiments/{experiment}{path}").status == 400
+    after = server.ask(f"/v2/experiments/{experiment}/rows?cursor={quote(row)}")
+    assert (after.status, after.json["type"]) == (400, "urn:fairtrial:problem:usage")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairtrial.sessions.tolerant import Records, plain, unglued
+from fairtrial.sessions.tolerant import Records, parsed, plain, unglued
 
 
 class Some(msgspec.Struct):
@@ -70,3 +71,20 @@ def test_nothing_fails(line: bytes) -> None:
 def test_any_json_gives_a_record_or_none(value: Any) -> None:
     found = RECORDS.of(msgspec.json.encode(value))
     assert found is None or isinstance(found, Some)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ('{"a": "x\\ud83d"}', {"a": "x?"}),
+        ('{"\\udc00": ["\\ud83d"]}', {"?": ["?"]}),
+        (' [1, {"a": null}]', [1, {"a": None}]),
+        ('{"a": ', '{"a": '),
+        ("[" * 100_000, "[" * 100_000),
+        ("17", "17"),
+        (17, 17),
+    ],
+    ids=range(7),
+)
+def test_json_in_a_text_is_its_value_with_whole_letters(text: object, value: object) -> None:
+    assert parsed(text) == value

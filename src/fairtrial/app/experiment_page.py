@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -10,13 +9,16 @@ from typing import Final
 
 from fairtrial.analysis.baseline import unusable
 from fairtrial.app.against_baseline import FlipCounter
-from fairtrial.app.baselines import baseline_of, earlier
+from fairtrial.app.baselines import baseline_of
 from fairtrial.app.bench import Bench
 from fairtrial.app.experiment_gates import gate_view
 from fairtrial.app.filters import row_filter
+from fairtrial.app.gate_chips import baseline_now
+from fairtrial.app.older import earlier
 from fairtrial.app.pass_rates import pass_rate_of
 from fairtrial.app.reports.experiment_page import ExperimentPage, RowView
 from fairtrial.app.reports.gate import GateView
+from fairtrial.app.row_keys import RowKey, key_text, row_key_of
 from fairtrial.model.baseline import AgainstBaseline, Baseline
 from fairtrial.model.errors import FairtrialError, NotFoundError, UsageError
 from fairtrial.model.experiment import ExperimentState
@@ -34,7 +36,6 @@ SHOWN: Final = {
     "failed": "is:failed",
 }
 """The chips, each with the filter that it stands for."""
-RowKey = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,9 @@ def experiment_page(bench: Bench, ref: str, request: PageRequest) -> ExperimentP
     state = store.find(ref)
     baseline, against, error = _compared(bench, state, request.baseline)
     other = baseline.state
-    view = gate_view(bench, state, against.id, given=request.baseline is not None and not error)
+    view = gate_view(
+        bench, state, baseline_now(against), given=request.baseline is not None and not error
+    )
     rows, n_rows, following, wrong = _rows(bench, state, against, view, request)
     glances = store.glances(state.experiment.id, rows)
     n_undecided = store.n_rows(state.experiment.id, RowQuery(only="undecided"))
@@ -109,19 +112,10 @@ def row_key(text: str) -> RowKey:
     Raises:
         UsageError: it is no row.
     """
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
-        found = None
-    match found:
-        case [str(case_id), str(condition), str(arm)]:
-            return case_id, condition, arm
-    raise UsageError("this names no row", where="row", fix="open the row from the table")
-
-
-def key_text(key: RowKey) -> str:
-    """Return what names a row in an address."""
-    return json.dumps(list(key), ensure_ascii=False, separators=(",", ":"))
+    found = row_key_of(text)
+    if found is None:
+        raise UsageError("this names no row", where="row", fix="open the row from the table")
+    return found
 
 
 def _compared(
@@ -139,7 +133,7 @@ def _compared(
 
 
 def _others(bench: Bench, state: ExperimentState) -> list[ExperimentState]:
-    fitting = (other for other in earlier(bench, state) if unusable(other) is None)
+    fitting = (other for other in earlier(bench, state, _OTHERS) if unusable(other) is None)
     return list(islice(fitting, _OTHERS))
 
 

@@ -15,7 +15,7 @@ from fairtrial.model.events import Noted, SessionsReceived
 from fairtrial.model.span import Span
 from fairtrial.ports.spans import Received
 from fairtrial.sessions.spans.incoming import parts_of
-from fairtrial.sessions.spans.reader import files_of
+from fairtrial.sessions.spans.reader import MOVED, files_of
 
 _PAUSE_S: Final = 1.0
 _PAUSE_TIMES: Final = 5.0
@@ -105,9 +105,9 @@ class Receiver:
                 self._note(error)
             else:
                 told += outcome.sessions
-                # What was not read has moved to another session meanwhile.
-                for trouble in outcome.troubles if outcome.read else ():
-                    self._bench.publish(Noted(trouble))
+                for trouble in outcome.troubles:
+                    if MOVED not in trouble:
+                        self._bench.publish(Noted(trouble))
             store.spans.told(session)
         if told:
             self._bench.publish(SessionsReceived(tuple(told)))

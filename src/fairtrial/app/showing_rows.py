@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
-
 from fairtrial.app.bench import Bench
 from fairtrial.app.filters import row_filter
 from fairtrial.app.reports.rows import RowsReport
+from fairtrial.app.row_keys import RowKey, row_key_of
 from fairtrial.app.row_options import Rows
 from fairtrial.model.errors import UsageError
 from fairtrial.model.experiment import ExperimentState
+from fairtrial.model.wording import excerpt
 from fairtrial.ports import RowQuery
 
 
@@ -34,15 +34,11 @@ def shown_rows(
     return RowsReport(state, where, rows[: options.limit], n_rows, more)
 
 
-def _key(text: str) -> tuple[str, str, str]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        found = None
-    match found:
-        case [str(case_id), str(condition), str(arm)]:
-            return case_id, condition, arm
+def _key(text: str) -> RowKey:
+    found = row_key_of(text)
+    if found is not None:
+        return found
     raise UsageError(
-        f"--after is no row: {text!r}",
+        f"this is no row to go on after: {excerpt(repr(text), 200)}",
         fix='give what the page before ended with, e.g. \'["c17", "clean", "main"]\'',
     )

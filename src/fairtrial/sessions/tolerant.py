@@ -58,6 +58,25 @@ def plain(line: bytes) -> dict[str, Json] | None:
     return found if isinstance(found, dict) else None
 
 
+def parsed(text: Json) -> Json:
+    """Return the value of JSON in a text, or what was given when it is no object and no list.
+
+    Broken text in it is replaced.
+    """
+    if not isinstance(text, str) or not text.lstrip().startswith(("{", "[")):
+        return text
+    try:
+        return _ANY.decode(text)
+    except (msgspec.DecodeError, UnicodeEncodeError):
+        pass
+    except RecursionError:
+        return text
+    try:
+        return _harmless(json.loads(text))
+    except (ValueError, RecursionError):
+        return text
+
+
 def _salvaged(line: bytes) -> Json:
     text = cleaned(line).decode("utf-8", "replace")
     try:

@@ -12,6 +12,7 @@ from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span as OtlpSpan
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 
+from fairtrial.http.otlp.wire import whole_text
 from fairtrial.model.json import Json
 from fairtrial.model.span import Span, SpanEvent
 
@@ -36,7 +37,7 @@ def records_of(request: ExportLogsServiceRequest) -> Iterator[Span]:
         for scope in group.scope_logs:
             for record in scope.log_records:
                 yield Span(
-                    name=_clean(getattr(record, "event_name", "")),
+                    name=whole_text(getattr(record, "event_name", "")),
                     trace=record.trace_id.hex(),
                     id=record.span_id.hex(),
                     log=True,
@@ -44,37 +45,37 @@ def records_of(request: ExportLogsServiceRequest) -> Iterator[Span]:
                     attributes=attributes_of(record.attributes),
                     body=_value(record.body, _DEEPEST) if record.HasField("body") else None,
                     resource=resource,
-                    scope=_clean(scope.scope.name),
+                    scope=whole_text(scope.scope.name),
                 )
 
 
 def _span(span: OtlpSpan, resource: Mapping[str, Json], scope: str) -> Span:
     failed = span.status.code == Status.STATUS_CODE_ERROR
     return Span(
-        name=_clean(span.name),
+        name=whole_text(span.name),
         trace=span.trace_id.hex(),
         id=span.span_id.hex(),
         parent=span.parent_span_id.hex() or None,
         at=_seconds(span.start_time_unix_nano),
         ended_at=_seconds(span.end_time_unix_nano),
         attributes=attributes_of(span.attributes),
-        error=_clean(span.status.message) if failed else None,
+        error=whole_text(span.status.message) if failed else None,
         events=tuple(
             SpanEvent(
-                _clean(event.name),
+                whole_text(event.name),
                 _seconds(event.time_unix_nano),
                 attributes_of(event.attributes),
             )
             for event in span.events
         ),
         resource=resource,
-        scope=_clean(scope),
+        scope=whole_text(scope),
     )
 
 
 def attributes_of(pairs: Iterable[KeyValue]) -> dict[str, Json]:
     """Return attributes as a JSON object."""
-    return {_clean(pair.key): _value(pair.value, _DEEPEST) for pair in pairs}
+    return {whole_text(pair.key): _value(pair.value, _DEEPEST) for pair in pairs}
 
 
 def _value(value: AnyValue, depth: int) -> Json:
@@ -85,7 +86,7 @@ def _value(value: AnyValue, depth: int) -> Json:
         return [_value(item, depth - 1) for item in value.array_value.values]
     if kind == "kvlist_value":
         pairs = value.kvlist_value.values
-        return {_clean(pair.key): _value(pair.value, depth - 1) for pair in pairs}
+        return {whole_text(pair.key): _value(pair.value, depth - 1) for pair in pairs}
     return _plain(getattr(value, kind))
 
 
@@ -95,7 +96,7 @@ def _plain(found: Any) -> Json:
         case bytes():
             return base64.b64encode(found).decode()
         case str():
-            return _clean(found)
+            return whole_text(found)
         case float():
             return found if abs(found) < float("inf") else None
         case int() if abs(found) > _LARGEST_WHOLE:
@@ -107,8 +108,3 @@ def _plain(found: Any) -> Json:
 
 def _seconds(nanoseconds: int) -> float | None:
     return nanoseconds / _NANO if nanoseconds else None
-
-
-def _clean(text: str) -> str:
-    """Return a text that can be kept: without half a surrogate pair."""
-    return text.encode("utf-8", "replace").decode()

@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 import zlib
+from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any, Final, TypeVar
 
@@ -13,10 +14,15 @@ from fastapi.responses import Response
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError, Message
 
+from fairtrial.http.otlp.measuring import has_more_messages
+
 PROTOBUF: Final = "application/x-protobuf"
 JSON: Final = "application/json"
 _LARGEST: Final = 64 * 1024 * 1024
 """Bytes of a body when it is no longer compressed."""
+_MOST_MESSAGES: Final = 400_000
+"""Spans, attributes, values and the like of a body: each takes a hundred bytes, however short."""
+_MOST_AT_ONCE: Final = 50_000
 _IDS: Final = frozenset({"traceId", "spanId", "parentSpanId"})
 _DEEPEST: Final = 200
 _CODES: Final = {HTTPStatus.BAD_REQUEST: 3, HTTPStatus.REQUEST_ENTITY_TOO_LARGE: 8}
@@ -99,6 +105,11 @@ def decoded(kind: type[_M], body: bytes, encoding: str) -> _M:
         BodyError: it is none.
     """
     message = kind()
+    if _is_crowded(kind, body, encoding):
+        raise BodyError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"the body holds more than {_MOST_MESSAGES:,} objects; send smaller batches",
+        )
     try:
         if encoding == PROTOBUF:
             message.ParseFromString(body)
@@ -114,18 +125,47 @@ def decoded(kind: type[_M], body: bytes, encoding: str) -> _M:
     return message
 
 
+def check_count(counts: Iterable[int]) -> None:
+    """Refuse more spans or records at once than are read while a client waits.
+
+    Raises:
+        BodyError: there are too many.
+    """
+    if sum(counts) > _MOST_AT_ONCE:
+        raise BodyError(
+            HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
+            f"the body holds more than {_MOST_AT_ONCE:,} spans or records; send smaller batches",
+        )
+
+
+def _is_crowded(kind: type[Message], body: bytes, encoding: str) -> bool:
+    if encoding == PROTOBUF:
+        return has_more_messages(kind.DESCRIPTOR, body, _MOST_MESSAGES)
+    return body.count(b"{") + body.count(b"[") > _MOST_MESSAGES
+
+
 def _with_ids(value: Any, depth: int) -> Any:
-    """Return JSON whose ids are as protobuf's JSON has bytes: OTLP writes them hexadecimal."""
+    """Return JSON as protobuf reads it: ids are base64 there, and a text has no half of a pair.
+
+    OTLP writes ids hexadecimal; programs that cut texts short leave such halves.
+    """
     if depth == 0:
         raise ValueError("it is nested too deeply")
+    if isinstance(value, str):
+        return whole_text(value)
     if isinstance(value, list):
         return [_with_ids(item, depth - 1) for item in value]
     if isinstance(value, dict):
         return {
-            name: _id(item) if name in _IDS else _with_ids(item, depth - 1)
+            whole_text(name): _id(item) if name in _IDS else _with_ids(item, depth - 1)
             for name, item in value.items()
         }
     return value
+
+
+def whole_text(text: str) -> str:
+    """Return a text that can be kept: half a surrogate pair becomes `?`."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _id(value: Any) -> Any:

@@ -19,6 +19,7 @@ from fairtrial.http.otlp.wire import (
     JSON,
     PROTOBUF,
     BodyError,
+    check_count,
     decoded,
     encoded,
     encoding_of,
@@ -54,10 +55,16 @@ def otlp_routes(receiver: Receiver) -> APIRouter:
 
     def take_traces(body: bytes, coding: str, encoding: str) -> Response:
         request = decoded(traces.ExportTraceServiceRequest, unpacked(body, coding), encoding)
+        check_count(
+            len(scope.spans) for group in request.resource_spans for scope in group.scope_spans
+        )
         return _kept(receiver, spans_of(request), traced, encoding)
 
     def take_logs(body: bytes, coding: str, encoding: str) -> Response:
         request = decoded(logs.ExportLogsServiceRequest, unpacked(body, coding), encoding)
+        check_count(
+            len(scope.log_records) for group in request.resource_logs for scope in group.scope_logs
+        )
         return _kept(receiver, records_of(request), logged, encoding)
 
     @router.post("/v1/traces", summary="Take spans (OTLP/HTTP)", openapi_extra=_BODY)

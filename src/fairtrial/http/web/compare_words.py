@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fairtrial.app.compare_page import ComparedRow, ComparePage
-from fairtrial.app.experiment_page import key_text
+from fairtrial.app.row_keys import key_text
 from fairtrial.http.web.experiment_words import Chip
 from fairtrial.http.web.words import DASH, number, percent, points, signed
 from fairtrial.model.comparison import Change, Side

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.exp_show import exp_show
-from fairtrial.app.experiment_page import key_text, row_key
+from fairtrial.app.experiment_page import row_key
 from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.requests.exp_show import Request as ShowRequest
+from fairtrial.app.row_keys import key_text
 from fairtrial.http.web.diffs import Diff, diff_of
 from fairtrial.http.web.experiment_words import Chip
 from fairtrial.http.web.row_words import Preview, TrialView, preview, trial_view, trials_chip

@@ -8,7 +8,6 @@ for each part of each message.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Any, Final, TypeAlias
 
 from fairtrial.model.json import Json
 from fairtrial.model.span import Span
+from fairtrial.sessions.tolerant import parsed
 
 _DEPTH: Final = 64
 _INDEXED: Final = re.compile(r"gen_ai\.(prompt|completion)\.(\d{1,6})\.(.+)")
@@ -103,17 +103,6 @@ def exchange_of(span: Span, records: Iterable[Span] = ()) -> Exchange:
     return Exchange(
         told or one.told or other.told or asked, answered or one.answered or other.answered
     )
-
-
-def parsed(value: Json) -> Json:
-    """Return the value that a text holds as JSON; the value itself when it is no such text."""
-    if not isinstance(value, str) or value.lstrip()[:1] not in ("{", "["):
-        return value
-    try:
-        found: Json = json.loads(value)
-    except (ValueError, RecursionError):
-        return value
-    return found
 
 
 def _messages(value: Json, role: str) -> tuple[Message, ...]:

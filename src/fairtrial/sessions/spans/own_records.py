@@ -30,7 +30,7 @@ from fairtrial.model.task import Tokens
 from fairtrial.sessions.account import clipped, clipped_json
 from fairtrial.sessions.generic_tools import outcome, result_text, tool_use
 from fairtrial.sessions.spans.kinds import count, event_name, moment_of, number, text
-from fairtrial.sessions.spans.messages import parsed
+from fairtrial.sessions.tolerant import parsed
 
 _HIDDEN: Final = ("<REDACTED>", "[REDACTED]")
 _CODE: Final = re.compile(r"^(?:Process exited with code|Exit code:?) (-?\d{1,6})$", re.MULTILINE)

@@ -39,6 +39,8 @@ from fairtrial.sessions.spans.telling import events_of
 PATH: Final = "otel:"
 """What stands for the file of such a session; its own id follows."""
 
+MOVED: Final = "its spans moved to another session"
+
 _VERSION: Final = 1
 
 
@@ -105,7 +107,7 @@ class _Spans:
         del offset
         parts = b",".join(self._store.parts(self._session.native_id))
         if not parts:
-            raise FileNotFoundError(ENOENT, "its spans moved to another session")
+            raise FileNotFoundError(ENOENT, MOVED)
         # The offset is small: where a transcript of the same session is known too, it counts more.
         yield Line(b"[" + parts + b"]", 1)
 

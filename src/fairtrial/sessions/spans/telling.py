@@ -37,8 +37,8 @@ from fairtrial.sessions.spans.messages import (
     ToolCall,
     ToolResult,
     exchange_of,
-    parsed,
 )
+from fairtrial.sessions.tolerant import parsed
 
 _DEEPEST: Final = 100
 _SILENT_ROLES: Final = ("system", "developer")

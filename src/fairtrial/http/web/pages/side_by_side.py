@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
 from fairtrial.app.bench import Bench
-from fairtrial.app.experiment_page import key_text
+from fairtrial.app.row_keys import key_text
 from fairtrial.app.side_by_side import (
     MOST_SCORERS,
     SHOWN,

@@ -11,7 +11,6 @@ from typing import Any, Final
 
 import msgspec
 
-from fairtrial.model.json import Json
 from fairtrial.sessions.amounts import Place
 from fairtrial.sessions.tolerant import Records
 
@@ -203,13 +202,3 @@ SKIP: Final = re.compile(
     rb'response_item","payload":\{"type":"additional_tools)"'
 )
 """Matches the start of a line that need not be decoded."""
-
-
-def parsed(text: Json) -> Json:
-    """Return the value of JSON in a text, or what was given when it is none."""
-    if not isinstance(text, str) or not text.lstrip().startswith(("{", "[")):
-        return text
-    try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
-        return text

@@ -12,7 +12,7 @@ import msgspec
 from fairtrial.model.json import Json
 from fairtrial.model.session import FileChange, Operation, ResultStatus
 from fairtrial.sessions.readers.codex.patches import MARK, patched
-from fairtrial.sessions.readers.codex.records import parsed
+from fairtrial.sessions.tolerant import parsed
 
 _OPERATIONS: Final = {
     "shell": Operation.SHELL,

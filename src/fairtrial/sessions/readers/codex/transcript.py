@@ -49,7 +49,6 @@ from fairtrial.sessions.readers.codex.records import (
     Item,
     Payload,
     Record,
-    parsed,
 )
 from fairtrial.sessions.readers.codex.state import State
 from fairtrial.sessions.readers.codex.tokens import PARTS, tokens_of, total_of
@@ -72,6 +71,7 @@ from fairtrial.sessions.readers.codex.values import (
     texts,
     within_script,
 )
+from fairtrial.sessions.tolerant import parsed
 
 _NAME: Final = re.compile(r"rollout-.*?-([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})")
 _SYNTHETIC: Final = re.compile(
