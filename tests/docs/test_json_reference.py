@@ -189,6 +189,8 @@ COMMANDS = (
     "proxy -- python3 calls.py",
     "serve --port 0",
     "mcp --http --port 0",
+    "push results.jsonl gone.jsonl",
+    "push results.jsonl --dry-run",
     "key create one",
     "key list",
     "key revoke one",
@@ -290,6 +292,8 @@ def prepare(terminal: Terminal) -> None:
     began = {"type": "session_context", "context": context}
     lines.insert(0, {**told, "type": "attachment", "uuid": "u0", "attachment": began})
     terminal.write("transcripts/one.jsonl", "\n".join(map(json.dumps, lines)) + "\n")
+    results = [{"id": "one", "input": 1, "score": 1, "odd": 1}, {"id": "two", "score": None}]
+    terminal.write("results.jsonl", "\n".join(map(json.dumps, results)))
     terminal.write("calls.py", CALLS)
     terminal.write("anchors.py", ANCHORS)
     terminal.write("spec.json", json.dumps(SPEC))

@@ -32,6 +32,13 @@ class ReportedGrader(Body, frozen=True):
     required: Annotated[
         bool, Meta(description="Whether failing it, or its absence, decides the trial")
     ] = True
+    lower_is_better: Annotated[
+        bool,
+        Meta(
+            description="A score v passes up to the threshold, and counts as 1 - v, as with `not` "
+            "in a spec"
+        ),
+    ] = False
 
 
 class ReportedGit(Body, frozen=True):
@@ -91,6 +98,20 @@ class NewExperiment(Body, frozen=True):
         Meta(max_length=100, description="Rules of its release gate, as in a spec"),
     ] = []
     metadata: Annotated[dict[str, Any], Meta(description="Named facts that are kept with it")] = {}
+    source: Annotated[
+        Literal["api", "push"], Meta(description="What reports it: a program, or `fairtrial push`")
+    ] = "api"
+    content: (
+        Annotated[
+            str,
+            Meta(
+                pattern="^[0-9a-f]{64}$",
+                description="A hash of all that is reported: where an experiment of the project "
+                "has the same, it is answered (`again`) instead of opening another one",
+            ),
+        ]
+        | None
+    ) = None
 
 
 class ReportedScore(Body, frozen=True):

@@ -49,6 +49,7 @@ def grader_of(stored: Mapping[str, Any]) -> GraderSpec:
     return GraderSpec(
         kind=REPORTED,
         name=stored["name"],
+        negate=stored.get("not", False),
         weight=stored["weight"],
         threshold=stored["threshold"],
         required=stored["required"],
@@ -191,9 +192,12 @@ def _score(spec: GraderSpec, given: ReportedScore | float | None) -> Score:
     if given is None:
         return replace(score_missing(spec, "no score was reported"), cost_usd=None)
     if not isinstance(given, ReportedScore):
-        return score_of(spec, Grade(float(given), cost_usd=None), _THRESHOLD)
+        given = ReportedScore(given)
     value = None if given.value is None else float(given.value)
-    return score_of(spec, Grade(value, given.reason, given.cost_usd), _THRESHOLD)
+    reason = given.reason
+    if spec.negate and value is not None and reason is None:
+        reason = f"{value:g}, and less is better"
+    return score_of(spec, Grade(value, reason, given.cost_usd), _THRESHOLD)
 
 
 def _problem(given: ReportedProblem) -> TrialProblem:

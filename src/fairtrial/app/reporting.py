@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import platform
-from typing import Final
 
 import msgspec
 from ulid import ULID
@@ -19,10 +18,9 @@ from fairtrial.app.reports.reported import StandingReport, TakenReport
 from fairtrial.engine.plan import Policy
 from fairtrial.model.errors import ConflictError, UsageError
 from fairtrial.model.experiment import Experiment, Provenance, Status
+from fairtrial.model.grader import GraderSpec
 from fairtrial.model.json import Json, content_hash
 from fairtrial.model.reported import REPORTED, Receipt
-
-SOURCE: Final = "api"
 
 
 def open_reported(
@@ -127,8 +125,8 @@ def _experiment(bench: Bench, request: NewExperiment, project: str) -> Experimen
             **facts,
         },
         policy=Policy().content(),
-        # Nothing can run it again, so nothing must find it.
-        identity=content_hash({"reported": experiment_id}),
+        # Nothing can run it again, so only what has the same content must find it.
+        identity=content_hash({"reported": request.content or experiment_id, "project": folder}),
         provenance=Provenance(
             fairtrial=__version__,
             python=platform.python_version(),
@@ -139,7 +137,7 @@ def _experiment(bench: Bench, request: NewExperiment, project: str) -> Experimen
             git_dirty=None if git is None else git.dirty,
             environment=request.environment,
             pull_request=request.pull_request,
-            source=SOURCE,
+            source=request.source,
         ),
         created_at=now,
         series=request.series,
@@ -166,4 +164,12 @@ def _graders(given: list[ReportedGrader]) -> list[Json]:
         raise UsageError("two graders have one name", where="graders")
     if not any(grader.required for grader in given):
         raise UsageError("no grader is required, so nothing could pass or fail", where="graders")
-    return [grader_of(msgspec.to_builtins(grader)).content() for grader in given]
+    return [_grader(grader).content() for grader in given]
+
+
+def _grader(given: ReportedGrader) -> GraderSpec:
+    told = msgspec.to_builtins(given)
+    if given.lower_is_better:
+        # Rounded as values are, so that the threshold itself passes.
+        told |= {"not": True, "threshold": round(1.0 - given.threshold, 12)}
+    return grader_of(told)

@@ -203,6 +203,7 @@ VERBS = (
         ("cache", "prune"),
         "Forget kept answers of models: long unused ones, or the longest unused beyond a size",
     ),
+    Verb(("push",), "Make experiments of results that another tool wrote", reads=True),
     Verb(
         ("proxy",),
         "Record the model calls of any program: a proxy for the Anthropic and OpenAI APIs",

@@ -25,7 +25,8 @@ class ReportStore(Protocol):
         cases of that version.
 
         Returns:
-            Its id, and whether it was on record under this receipt already.
+            Its id, and whether it was on record already: under this receipt, or because one of the
+            same identity is.
 
         Raises:
             ConflictError: the receipt's key belongs to another request.

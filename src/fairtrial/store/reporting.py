@@ -66,6 +66,7 @@ class SqlReportStore:
             outdated = receipt.c.kept_at < to_micros(opened.created_at - _KEPT)
             connection.execute(delete(receipt).where(outdated))
             known = _known(connection, "", given)
+            known = known or _alike(connection, opened)
             if known is not None:
                 return str(known), True
             # Nobody's process is at it, so none can be found dead.
@@ -189,6 +190,16 @@ class SqlReportStore:
         with self._database.read() as connection:
             found = connection.execute(select(project).order_by(project.c.name)).all()
         return [_project(row) for row in found]
+
+
+def _alike(connection: Connection, opened: Experiment) -> str | None:
+    """Return the reported experiment that has the same identity; None when there is none."""
+    return connection.execute(
+        select(experiment.c.ref)
+        .where(experiment.c.identity == opened.identity)
+        .order_by(experiment.c.id.desc())
+        .limit(1)
+    ).scalar_one_or_none()
 
 
 def _project(row: Any) -> Project:

@@ -1,0 +1,177 @@
+"""`fairtrial push`: results of other tools as experiments, in this store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.conftest import Command
+
+
+def jsonl(name: str, rows: Iterable[dict[str, Any]]) -> str:
+    """Write rows, one a line."""
+    Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return name
+
+
+def row(case: int, value: float | None, **changes: Any) -> dict[str, Any]:
+    """Return a plain row."""
+    return {
+        "id": f"c{case}",
+        "input": f"question {case}",
+        "output": "an answer",
+        "scores": {"exact": value},
+        **changes,
+    }
+
+
+def two_runs() -> tuple[str, str]:
+    """Write two runs of three cases with two trials each; B fixes c0 and breaks none."""
+    names = []
+    for name, first in (("a", 0), ("b", 1)):
+        values = {0: first, 1: 1, 2: 0}
+        rows = [row(case, values[case], epoch=epoch) for epoch in (1, 2) for case in values]
+        names.append(jsonl(f"{name}.jsonl", rows))
+    return names[0], names[1]
+
+
+def test_two_pushed_runs_are_compared(fairtrial: Command) -> None:
+    a, b = two_runs()
+    pushed = fairtrial("push", a, b, "--dataset", "faq", "--json")
+    assert pushed.code == 0, pushed.err
+    standing = [one["experiment"] for one in pushed.json["pushed"]]
+    assert [one["dataset"] for one in standing] == ["faq@1", "faq@1"]
+    assert [(one["passed"], one["failed"]) for one in standing] == [(2, 4), (4, 2)]
+    assert {one["status"] for one in standing} == {"finished"}
+    assert standing[0]["provenance"]["source"] == "push"
+    compared = fairtrial("exp", "compare", "a", "b", "--json").json
+    assert [compared["counts"][kind] for kind in ("fixed", "broken", "same")] == [1, 0, 2]
+    shown = fairtrial("exp", "show", "b", "--case", "c0", "--json").json
+    assert [trial["trial"] for trial in shown["trials"]] == [1, 2]
+    Path("gate.json").write_text('[{"pass_rate": {"at_least": 0.5}}]', encoding="utf-8")
+    assert fairtrial("exp", "gate", "b", "--rules", "gate.json").code == 0
+    assert fairtrial("exp", "gate", "a", "--rules", "gate.json").code == 1
+
+
+def test_the_same_results_are_the_same_experiment(fairtrial: Command) -> None:
+    a, _ = two_runs()
+    ids = [fairtrial("push", a, "--json").json["pushed"][0] for _ in range(2)]
+    assert [one["again"] for one in ids] == [False, True]
+    assert ids[0]["experiment"]["id"] == ids[1]["experiment"]["id"]
+    Path("renamed.jsonl").write_bytes(Path(a).read_bytes())
+    assert fairtrial("push", "renamed.jsonl", "--json").json["pushed"][0]["again"] is True
+    third = fairtrial("push", a, "--again", "--json").json["pushed"][0]
+    assert third["again"] is False
+    assert third["experiment"]["id"] != ids[0]["experiment"]["id"]
+    assert len(fairtrial("exp", "list", "--json").json["experiments"]) == 2
+
+
+def test_missing_is_never_zero_and_errors_have_a_cause(fairtrial: Command) -> None:
+    name = jsonl(
+        "mixed.jsonl",
+        [
+            row(0, 1),
+            row(1, None),
+            {"id": "c2", "input": "x", "error": "RateLimitError: 429"},
+            {"id": "c3", "input": "x", "error": "ValueError: boom"},
+            {"id": "c4", "input": "x", "error": "the agent timed out"},
+            {"id": "c5", "input": "x", "error": {"cause": "undecidable", "reason": "asked"}},
+        ],
+    )
+    found = fairtrial("push", name, "--json").json["pushed"][0]["experiment"]
+    assert (found["passed"], found["failed"], found["undecided"]) == (1, 2, 3)
+    assert found["causes"] == {"grader": 1, "infra": 1, "limit": 1, "task": 1, "undecidable": 1}
+
+
+def test_what_was_not_understood_is_told_and_what_was_lost_ends_the_experiment(
+    fairtrial: Command,
+) -> None:
+    path = Path("torn.jsonl")
+    path.write_text(json.dumps(row(0, 1, odd=1)) + '\n{"id": "c1", "inp', encoding="utf-8")
+    found = fairtrial("push", str(path), "--json").json["pushed"][0]
+    notes = {note["what"]: (note["n"], note["lost"]) for note in found["notes"]}
+    assert notes == {"the key 'odd'": (1, False), "rows that are no JSON": (1, True)}
+    assert found["experiment"]["status"] == "stopped"
+    assert "1 of its trials could not be read" in found["experiment"]["status_reason"]
+
+
+def test_a_dry_run_writes_nothing(fairtrial: Command) -> None:
+    a, _ = two_runs()
+    found = fairtrial("push", a, "--dry-run", "--json").json
+    assert (found["dry_run"], found["pushed"][0]["experiment"]) == (True, None)
+    assert (found["pushed"][0]["n_trials"], found["pushed"][0]["n_cases"]) == (6, 3)
+    assert fairtrial("exp", "list", "--json").json["experiments"] == []
+    assert fairtrial("dataset", "list", "--json").json["versions"] == []
+
+
+def test_bars_and_directions(fairtrial: Command) -> None:
+    scores = [
+        {"toxicity": 0.2, "bleu": 40},
+        {"toxicity": 0.1, "bleu": 10},
+        {"toxicity": 0.6, "bleu": 90},
+    ]
+    name = jsonl("s.jsonl", [row(n, 0, scores=one) for n, one in enumerate(scores)])
+    rules = ("--pass", "toxicity<=0.2", "--pass", "bleu>=20")
+    found = fairtrial("push", name, *rules, "--json").json["pushed"][0]
+    assert (found["experiment"]["passed"], found["experiment"]["failed"]) == (1, 2)
+    shown = fairtrial("exp", "show", "s", "--case", "c2", "--json").json
+    (trial,) = shown["trials"]
+    assert [score["passed"] for score in trial["scores"]] == [False, True]
+    only = jsonl(
+        "b.jsonl", [row(n, 0, scores={"bleu": one["bleu"]}) for n, one in enumerate(scores)]
+    )
+    refused = fairtrial("push", only)
+    assert refused.code == 64
+    assert "--pass 'bleu>=VALUE'" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("nothing.jsonl",), 66, "no such file"),
+        (("empty",), 66, "no results"),
+        (("text.txt",), 64, "nothing in this file looks like results"),
+        (("zero.jsonl",), 4, "there are no results in it"),
+        (("good.jsonl", "--pass", "exact"), 64, "--pass"),
+        (("good.jsonl", "--pass", "typo>=1"), 64, "typo"),
+        (("good.jsonl", "--column", "input"), 64, "--column"),
+        (("good.jsonl", "--column", "inputt=x"), 64, "input"),
+        (("good.jsonl", "--dataset", "a\nb"), 64, "no name of a dataset"),
+        (("good.jsonl", "--dataset", "none@1"), 66, "none"),
+        (("good.jsonl", "--project", "none"), 66, "none"),
+        (("good.jsonl", "--key", "x"), 64, "--url"),
+        (("good.jsonl", "--url", "ftp://x"), 64, "no address"),
+        (("good.jsonl", "--url", "http://a:b@127.0.0.1:1"), 64, "password"),
+    ],
+)
+def test_bad_input(fairtrial: Command, words: tuple[str, ...], code: int, said: str) -> None:
+    Path("empty").mkdir()
+    Path("text.txt").write_text("hello\n", encoding="utf-8")
+    jsonl("zero.jsonl", [{"id": None, "score": 1}])
+    jsonl("good.jsonl", [row(0, 1)])
+    found = fairtrial("push", *words)
+    assert found.code == code, (found.out, found.err)
+    assert said in found.err
+
+
+def test_of_several_files_those_that_can_be_read_are_pushed(fairtrial: Command) -> None:
+    a, _ = two_runs()
+    found = fairtrial("push", a, "nothing.jsonl", "--json")
+    assert found.code == 4
+    assert [one["path"] for one in found.json["failed"]] == ["nothing.jsonl"]
+    assert len(found.json["pushed"]) == 1
+    assert "not pushed: nothing.jsonl" in fairtrial("push", a, "nothing.jsonl").out
+
+
+def test_rows_are_matched_with_stored_cases(fairtrial: Command) -> None:
+    cases = [{"id": "one", "input": "question 0"}, {"id": "two", "input": "question 1"}]
+    fairtrial("dataset", "add", "faq", jsonl("cases.jsonl", cases))
+    rows = [{"input": "question 0", "score": 1}, {"id": "two", "score": 0}]
+    found = fairtrial("push", jsonl("r.jsonl", rows), "--dataset", "faq@1", "--json")
+    assert found.code == 0, found.err
+    assert found.json["pushed"][0]["experiment"]["dataset"] == "faq@1"
+    shown = fairtrial("exp", "show", "r", "--case", "one", "--json").json
+    assert shown["trials"][0]["verdict"] == "passed"
