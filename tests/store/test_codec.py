@@ -78,3 +78,19 @@ def test_text_is_what_utf8_can_hold(text: str | None) -> None:
         assert kept is not None
         assert kept.encode().decode() == kept
         assert len(kept) == len(text)
+
+
+@pytest.mark.parametrize(
+    "when",
+    [
+        datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14))),
+        datetime.max.replace(tzinfo=timezone(timedelta(hours=-14))),
+        datetime.max.replace(tzinfo=UTC),
+        10**30,
+        -(10**30),
+    ],
+)
+def test_an_instant_beyond_the_calendar_is_the_nearest_within(when: datetime | int) -> None:
+    kept = from_micros(to_micros(when) if isinstance(when, datetime) else when)
+    for hours in (-14, 14):
+        assert kept.astimezone(timezone(timedelta(hours=hours))).year in (1, 9999)

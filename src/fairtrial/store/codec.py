@@ -21,6 +21,9 @@ from fairtrial.model.verdict import Cause, Verdict
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_DAY = timedelta(days=1)
+_FIRST = (datetime.min.replace(tzinfo=UTC) + _DAY - _EPOCH) // _MICROSECOND
+_LAST = (datetime.max.replace(tzinfo=UTC) - _DAY - _EPOCH) // _MICROSECOND
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder()
 
@@ -85,13 +88,18 @@ def _plain(value: Any) -> Json:
 
 
 def to_micros(when: datetime) -> int:
-    """Return microseconds since 1970 (UTC)."""
-    return (when - _EPOCH) // _MICROSECOND
+    """Return microseconds since 1970 (UTC), of an instant that every time zone can show."""
+    return _shown((when - _EPOCH) // _MICROSECOND)
 
 
 def from_micros(micros: int) -> datetime:
     """Return the instant that `to_micros` was given, in UTC."""
-    return _EPOCH + timedelta(microseconds=micros)
+    return _EPOCH + timedelta(microseconds=_shown(micros))
+
+
+def _shown(micros: int) -> int:
+    """Return an instant, or the nearest whose date exists wherever one is."""
+    return max(_FIRST, min(micros, _LAST))
 
 
 def to_text(text: str | None) -> str | None:
