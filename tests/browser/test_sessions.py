@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
+from tests.app.suite_repo import a_repo
 from tests.browser.conftest import Picture, fairtrial
 from tests.http.conftest import Server
 from tests.sessions.transcripts import Claude
@@ -63,6 +64,52 @@ def test_what_cannot_be_drafted_says_why(server: Server, page: Page, picture: Pi
     expect(page.get_by_role("alert")).to_contain_text("in no git repository")
     expect(page.get_by_label("The command that says")).to_have_value("true")
     picture(page, "session-not-drafted")
+
+
+@pytest.fixture
+def in_a_repository(tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A session that was asked to mend what a test of its repository finds, and did not."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
+    monkeypatch.setenv("GIT_COMMITTER_DATE", "2026-01-02T03:04:05Z")
+    monkeypatch.setenv("GIT_AUTHOR_DATE", "2026-01-02T03:04:05Z")
+    a_repo(folder)
+    claude = Claude()
+    claude.prompt("Fix add in calc.py, <b>please</b>")
+    claude.ran("c1", "python3 test_calc.py", "add is wrong", code=1)
+    claude.next_message()
+    claude.said("Done! All tests pass.")
+    for record in claude.records:
+        record["cwd"] = str(folder)
+    claude.write(tmp_path / "claude")
+    assert fairtrial("sessions", "sync") == 0
+    return folder
+
+
+def test_a_failed_session_becomes_a_draft_of_an_eval(
+    server: Server, in_a_repository: Path, page: Page, picture: Picture
+) -> None:
+    page.goto(f"{server.url}/sessions/latest")
+    page.get_by_text("Draft an eval", exact=True).first.click()
+    page.get_by_label("The command that says").fill("python3 test_calc.py")
+    page.get_by_label("Files that only the verifier may see").fill("test_*.py")
+    page.get_by_label("Suite").fill("mistakes")
+    page.get_by_role("button", name="Draft an eval").click()
+    told = page.get_by_role("status")
+    expect(told).to_contain_text("Drafted mistakes/")
+    picture(page, "session-drafted")
+    name = told.inner_text().split("mistakes/")[1].split(";")[0]
+    assert fairtrial("eval", "show", f"mistakes/{name}") == 0
+    (task,) = in_a_repository.rglob("task.toml")
+    text = task.read_text()
+    assert "python3 test_calc.py" in text
+    instruction = "".join(one.read_text() for one in task.parent.glob("*.md"))
+    assert "Fix add in calc.py, <b>please</b>" in text + instruction
+    page.get_by_text("Draft an eval", exact=True).first.click()
+    page.get_by_label("The command that says").fill("python3 test_calc.py")
+    page.get_by_label("Suite").fill("../mistakes")
+    page.get_by_role("button", name="Draft an eval").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    expect(page.get_by_label("Suite")).to_have_value("../mistakes")
 
 
 def test_a_filter_and_an_empty_list(server: Server, page: Page) -> None:

@@ -325,9 +325,29 @@ def test_a_key_of_a_project_reaches_nothing_else(api: Api, server: Server) -> No
         ("GET", "/v2/projects/here/experiments"),
         ("GET", "/v2/sessions"),
         ("POST", "/v2/keys"),
-        ("GET", "/experiments"),
+        ("GET", f"/experiments/{other}"),
+        ("GET", f"/compare?a={other}&b={found}"),
+        ("GET", f"/side-by-side?ids={found},{other}"),
+        ("GET", f"/experiments/{other}/export/jsonl"),
+        ("GET", f"/experiments/{found}?baseline={other}"),
+        ("GET", "/review"),
+        ("GET", "/gate"),
+        ("GET", "/datasets"),
+        ("GET", "/sessions"),
+        ("GET", "/completions/experiments"),
     ):
         assert mine.send(method, path).status == 403, path
+    listed = mine.send("GET", "/experiments").body.decode()
+    assert f"/experiments/{found}" in listed
+    assert other not in listed
+    for where in ("name = other", "name = x) or (name = other", "not name = mine"):
+        assert other not in mine.send("GET", f"/experiments?where={quote(where)}").body.decode()
+    assert mine.send("GET", f"/experiments/{found}").status == 200
+    assert mine.send("GET", "/static/app.css").status == 200
+    form = {"content-type": "application/x-www-form-urlencoded", "origin": server.url}
+    for path in (f"/experiments/{found}/rows/review", f"/experiments/{found}/rows/dataset"):
+        headers = {**form, "authorization": f"Bearer {token}"}
+        assert server.ask(path, "POST", b"row=x&dataset=d", headers).status == 403
     assert api.send("DELETE", "/v2/keys/ci").status == 200
     assert mine.send("GET", f"/v2/experiments/{found}").status == 401
 

@@ -47,6 +47,12 @@ def project_named(bench: Bench, ref: str) -> Project:
     raise NotFoundError(f"there is no project {ref}", fix="see GET /v2/projects")
 
 
+def in_folder(folder: str) -> str:
+    """Return the filter of the experiments of a folder."""
+    text = folder.replace("\\", "\\\\").replace("'", "\\'")
+    return f"cwd = '{text}'"
+
+
 def bench_of(bench: Bench, project: Project) -> Bench:
     """Return a bench at a project: its baseline and its rules count."""
     there = replace(bench, cwd=Path(project.folder))

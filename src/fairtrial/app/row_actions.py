@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from ulid import ULID
 
@@ -17,6 +18,13 @@ from fairtrial.model.experiment import Experiment
 from fairtrial.model.json import Json
 from fairtrial.model.review import Opinion, ReviewItem
 from fairtrial.model.row import RowGlance
+
+_NAMES: Final = 200
+
+
+def dataset_names(bench: Bench) -> list[str]:
+    """Return the names of datasets to choose from; not all of very many."""
+    return [version.dataset for version in bench.store.datasets.versions()[:_NAMES]]
 
 
 def add_to_dataset(

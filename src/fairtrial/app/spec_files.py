@@ -65,7 +65,7 @@ def _wanted_of(kind: type[Any], spec: Mapping[str, Any], path: Path) -> Mapping[
     # 10 ms, and most commands are given no spec.
     from fairtrial.app.requests.exp_run import Request as RunRequest  # noqa: PLC0415
 
-    if kind is RunRequest:
+    if kind is RunRequest or getattr(kind, "SPEC_OF_ITS_OWN", False):
         return spec
     known = {option.name for option in options_of(RunRequest)}
     unknown = [unknown_name(name, known) for name in spec if name not in known]
@@ -136,6 +136,18 @@ def read_document(path: Path) -> Any:
         return parser(text)
     except (RecursionError, ValueError) as error:
         raise UsageError(f"cannot be parsed: {_line(error)}", where=str(path)) from None
+
+
+def yaml_value(text: str, where: str) -> Any:
+    """Return the value of a text of YAML or JSON.
+
+    Raises:
+        UsageError: it cannot be parsed; the message has the line.
+    """
+    try:
+        return _yaml(text)
+    except (RecursionError, ValueError) as error:
+        raise UsageError(f"cannot be parsed: {_line(error)}", where=where) from None
 
 
 def _line(error: Exception) -> str:

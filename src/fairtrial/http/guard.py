@@ -27,6 +27,7 @@ _OPEN: Final = frozenset({"/v2/health", SIGN_IN})
 """What needs no key: it tells nothing."""
 _FILES: Final = "/static/"
 """Nor do the files that all pages are made with."""
+_PROGRAMS: Final = ("/v1/", "/v2/", "/mcp")
 _MEGABYTE: Final = 1024 * 1024
 _LARGEST: Final = 1 * _MEGABYTE
 _LARGEST_BATCH: Final = 16 * _MEGABYTE
@@ -164,10 +165,9 @@ class Guard:
         self, scope: Scope, headers: Headers
     ) -> tuple[HTTPStatus, FairtrialError] | None:
         given = headers.get("authorization") or _signed_in(headers)
-        is_open = scope["path"] in _OPEN or scope["path"].startswith(_FILES)
-        if given is None and (not self._gate.exposed or is_open):
+        if given is None and (not self._gate.exposed or scope["path"] in _OPEN):
             return None
-        if scope["path"] == SIGN_IN:
+        if scope["path"] == SIGN_IN or scope["path"].startswith(_FILES):
             return None  # whoever comes here has no key yet, or one that is good no more
         if given is None:
             return HTTPStatus.UNAUTHORIZED, RefusedError(
@@ -197,12 +197,15 @@ class Guard:
                 where="Authorization",
                 fix="make one that may write: fairtrial key create NAME --scope write",
             )
-        query = scope.get("query_string", b"").decode("latin-1")
-        if await asyncio.to_thread(self._gate.outside, key, scope["path"], query):
+        path, query = scope["path"], scope.get("query_string", b"").decode("latin-1")
+        if scope["method"] not in _READS and not path.startswith(_PROGRAMS):
+            path = "/buttons"  # what they write (datasets, the queue) is of no one project
+        if await asyncio.to_thread(self._gate.outside, key, path, query):
             return HTTPStatus.FORBIDDEN, RefusedError(
                 "this key is for one project, and this is not of it",
                 where="Authorization",
-                fix="ask under /v2/projects/PROJECT, or use a key for all projects",
+                fix="see /experiments, ask under /v2/projects/PROJECT, or use a key for all "
+                "projects",
             )
         return None
 
@@ -210,6 +213,12 @@ class Guard:
 def largest_body(path: str) -> int:
     """Return how many bytes of a body are taken."""
     return _LARGEST_BATCH if path.endswith(_BATCHES) else _LARGEST
+
+
+def given_key(headers: Headers) -> str | None:
+    """Return the key that a request came with; None when it has none."""
+    scheme, _, text = (headers.get("authorization") or _signed_in(headers) or "").partition(" ")
+    return text.strip() if scheme.lower() == "bearer" else None
 
 
 def _signed_in(headers: Headers) -> str | None:

@@ -14,13 +14,14 @@ from fairtrial.app.exp_baseline import exp_baseline
 from fairtrial.app.exp_list import exp_list
 from fairtrial.app.filters import filter_of
 from fairtrial.app.project_rules import kept_rules
-from fairtrial.app.projects import all_projects, bench_of, project_named
+from fairtrial.app.projects import all_projects, bench_of, in_folder, project_named
 from fairtrial.app.reports.reported import ProjectReport
 from fairtrial.app.requests.exp_baseline import Request as BaselineRequest
 from fairtrial.app.requests.exp_list import Request as ListRequest
 from fairtrial.app.row_options import Rows
 from fairtrial.app.showing_rows import shown_rows
 from fairtrial.app.stored_pages import CasesRequest, cases_page
+from fairtrial.http.names_in_paths import names_of
 from fairtrial.http.verb_routes import QUERY, answer, query_parameters, query_values, responses
 from fairtrial.query.vocabularies.experiments import EXPERIMENT_VOCABULARY
 from fairtrial.schema.decoding import decode
@@ -45,7 +46,7 @@ def page_routes(bench: Bench) -> APIRouter:
             values = query_values(request, query, _CURSOR)
             if query is not None:
                 asked = decode(query, values, QUERY)
-            return answer(read(request.path_params, asked))
+            return answer(read(names_of(request), asked))
 
         names = [part.strip("{}") for part in path.split("/") if part.startswith("{")]
         router.add_api_route(
@@ -79,8 +80,7 @@ def page_routes(bench: Bench) -> APIRouter:
         return shown_rows(bench, state, asked.where, asked)
 
     def experiments(path: dict[str, str], asked: ListRequest) -> Any:
-        folder = project_named(bench, path["project"]).folder.replace("\\", "\\\\")
-        here = "cwd = '" + folder.replace("'", "\\'") + "'"
+        here = in_folder(project_named(bench, path["project"]).folder)
         # Read alone, so that no bracket of it can end those around it.
         filter_of(bench, asked.where, EXPERIMENT_VOCABULARY)
         where = here if asked.where is None else f"{here} and ({asked.where})"

@@ -16,6 +16,7 @@ from fairtrial.http.web.pages.completions import completion_routes
 from fairtrial.http.web.pages.experiment import experiment_routes
 from fairtrial.http.web.pages.experiments import experiments_routes
 from fairtrial.http.web.pages.exports import export_routes
+from fairtrial.http.web.pages.gate import gate_routes
 from fairtrial.http.web.pages.reviews import review_routes
 from fairtrial.http.web.pages.row_actions import row_action_routes
 from fairtrial.http.web.pages.sessions import session_routes
@@ -61,6 +62,7 @@ def install_pages(app: FastAPI, bench: Bench, scope_of: Callable[[str], KeyScope
     router.include_router(row_action_routes(bench))
     router.include_router(review_routes(bench))
     router.include_router(export_routes(bench))
+    router.include_router(gate_routes(bench))
     router.include_router(completion_routes(bench))
     app.include_router(router)
     app.include_router(sign_in_routes(scope_of))

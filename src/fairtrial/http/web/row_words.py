@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fairtrial.analysis.eval_words import session_command
 from fairtrial.app.reports.experiment_page import RowView
 from fairtrial.http.web.experiment_words import Chip
 from fairtrial.http.web.words import text_of
@@ -20,6 +20,7 @@ PREVIEW: Final = 4_000
 """Characters of a payload that a panel shows before somebody asks for all of it."""
 _SPANS: Final = 200
 _MESSAGES: Final = 100
+_SESSION: Final = re.compile(r"ses_[0-9a-z]{6,40}")
 ATTACK: Final = "attack"
 _CHANGES: Final = {
     "fixed": Chip("Improved", "good", "the baseline did not solve it"),
@@ -92,7 +93,7 @@ class TrialView:
         steps: Its conversation or tool calls.
         spans: Its spans.
         n_spans: How many there are.
-        session: The command that shows the agent's session; None without one.
+        session: The id of the agent's session; None without one.
     """
 
     trial: Trial
@@ -236,7 +237,7 @@ def trial_view(trial: Trial) -> TrialView:
         steps=steps[:_MESSAGES],
         spans=[_span(span) for span in trial.spans[:_SPANS]],
         n_spans=len(trial.spans),
-        session=session_command(str(session)) if session else None,
+        session=session if isinstance(session, str) and _SESSION.fullmatch(session) else None,
     )
 
 

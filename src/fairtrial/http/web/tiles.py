@@ -98,7 +98,7 @@ def _rate(report: ExperimentPage) -> Tile:
 def _range(interval: Interval) -> str:
     """Return an interval of shares in one piece that is not broken across lines."""
     lower, upper = percent(interval.lower), percent(interval.upper)
-    return f"{lower.removesuffix(' %')}–{upper}".replace(" ", "\u00a0")
+    return f"{lower.removesuffix(' %')}–\u2060{upper}".replace(" ", "\u00a0")
 
 
 def _points(now: Rate, was: Rate | None) -> tuple[str | None, bool | None]:

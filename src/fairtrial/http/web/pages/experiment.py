@@ -14,7 +14,6 @@ from fairtrial.app.experiment_page import (
     SHOWN,
     PageRequest,
     experiment_page,
-    key_text,
     row_key,
     row_views,
 )
@@ -22,6 +21,8 @@ from fairtrial.app.reports.case import CaseReport
 from fairtrial.app.reports.experiment_page import ExperimentPage, RowView
 from fairtrial.app.reports.gate import GateChip
 from fairtrial.app.requests.exp_show import Request as ShowRequest
+from fairtrial.app.row_actions import dataset_names
+from fairtrial.app.row_keys import key_text
 from fairtrial.http.web.experiment_words import (
     Chip,
     again_commands,
@@ -77,6 +78,7 @@ def experiment_routes(bench: Bench) -> APIRouter:
                 panel=panel,
                 row=row,
                 judges=judges_of(state.experiment),
+                datasets=dataset_names(bench),
             )
         report = experiment_page(bench, ref, wanted)
         opened = _panel(bench, report.state.experiment.id, row, wanted.baseline) if row else None
@@ -88,6 +90,7 @@ def experiment_routes(bench: Bench) -> APIRouter:
             panel=opened,
             row=row,
             judges=judges_of(report.state.experiment),
+            datasets=dataset_names(bench) if opened else (),
         )
 
     @router.get("/experiments/{ref}/payload")

@@ -10,11 +10,15 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from fairtrial.app.bench import Bench
 from fairtrial.app.exp_list import exp_list
+from fairtrial.app.filters import filter_of
+from fairtrial.app.key_projects import filter_of_key
 from fairtrial.app.reports.experiments import ExperimentsReport
 from fairtrial.app.requests.exp_list import Request as ListRequest
+from fairtrial.http.guard import given_key
 from fairtrial.http.web.experiment_words import listed_views
 from fairtrial.http.web.templating import page
 from fairtrial.model.errors import UsageError
+from fairtrial.query.vocabularies.experiments import EXPERIMENT_VOCABULARY
 
 _ROWS: Final = 50
 SORTS: Final = {
@@ -39,7 +43,8 @@ def experiments_routes(bench: Bench) -> APIRouter:
         before: str | None = None,
     ) -> HTMLResponse:
         asked = _Asked(where.strip(), sort if sort in SORTS else "newest", before or None)
-        report, error = _read(bench, asked)
+        only = filter_of_key(bench, given_key(request.headers))
+        report, error = _read(bench, asked, only)
         return page(
             request,
             "experiments.html",
@@ -84,11 +89,24 @@ class _Asked:
         }
 
 
-def _read(bench: Bench, asked: _Asked) -> tuple[ExperimentsReport, UsageError | None]:
-    """Return the page of the list; a filter that is not understood comes with no rows."""
+def _read(
+    bench: Bench, asked: _Asked, only: str | None
+) -> tuple[ExperimentsReport, UsageError | None]:
+    """Return the page of the list; a filter that is not understood comes with no rows.
+
+    Args:
+        bench: The workbench.
+        asked: What the address says.
+        only: The filter of what may be seen; None when that is all.
+    """
     sort: Any = asked.sort  # one of the sorts that the request names
-    request = ListRequest(where=asked.where or None, limit=_ROWS, before=asked.before, sort=sort)
+    where = asked.where or None
     try:
+        if only is not None:
+            # Read alone, so that no bracket of it can end those around it.
+            filter_of(bench, where, EXPERIMENT_VOCABULARY)
+            where = only if where is None else f"{only} and ({where})"
+        request = ListRequest(where=where, limit=_ROWS, before=asked.before, sort=sort)
         return exp_list(bench, request), None
     except UsageError as error:
         return ExperimentsReport([], [], more=False, where=asked.where), error

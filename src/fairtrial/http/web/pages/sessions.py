@@ -17,6 +17,7 @@ from fairtrial.app.requests.dataset_add import Request as AddRequest
 from fairtrial.app.requests.eval_new import Request as NewRequest
 from fairtrial.app.requests.sessions_list import Request as ListRequest
 from fairtrial.app.requests.sessions_show import Request as ShowRequest
+from fairtrial.app.row_actions import dataset_names
 from fairtrial.app.sessions_list import sessions_list
 from fairtrial.app.sessions_show import sessions_show
 from fairtrial.http.web.experiment_words import Chip
@@ -182,4 +183,5 @@ def _context(bench: Bench, ref: str, request: Request) -> dict[str, Any]:
         "earlier": earlier,
         "later": later,
         "thread": asked.get("thread"),
+        "datasets": dataset_names(bench),
     }
