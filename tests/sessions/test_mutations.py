@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from tests.sessions.story import CWD
 
+from fairtrial.conduct.shell_words import simple_commands
 from fairtrial.sessions.file_roles import role_of
 from fairtrial.sessions.mutations import Territory, shell_writes
-from fairtrial.sessions.shell_words import simple_commands
 
 
 @pytest.mark.parametrize(

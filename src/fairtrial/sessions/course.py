@@ -10,6 +10,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from fairtrial.conduct.program_names import program_words
+from fairtrial.conduct.shell_words import SimpleCommand, simple_commands
+from fairtrial.conduct.verification import CheckKind, check_kind
 from fairtrial.model.session import (
     MAIN,
     ApiTrouble,
@@ -37,11 +40,8 @@ from fairtrial.sessions.mutations import (
     mutations_of_shell,
     shell_writes,
 )
-from fairtrial.sessions.program_names import program_words
 from fairtrial.sessions.repetition import call_key
-from fairtrial.sessions.shell_words import SimpleCommand, simple_commands
 from fairtrial.sessions.verdicts import Verdict, verdict_of
-from fairtrial.sessions.verification import CheckKind, check_kind
 
 ENDED: Final = (SessionState.COMPLETED, SessionState.QUESTION)
 """States in which the agent had the last word."""

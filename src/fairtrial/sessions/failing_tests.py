@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from fairtrial.conduct.verification import CheckKind
 from fairtrial.sessions.course import Check, Course
 from fairtrial.sessions.repetition import normalised
 from fairtrial.sessions.verdicts import Verdict
-from fairtrial.sessions.verification import CheckKind
 
 _LOOKED_AT: Final = 20_000
 _FAILURE: Final = re.compile(

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from fairtrial.conduct.program_names import program_words
+from fairtrial.conduct.shell_words import SimpleCommand
 from fairtrial.model.session import ChangeKind, FileChange
 from fairtrial.sessions.file_roles import FileRole, role_of
-from fairtrial.sessions.program_names import program_words
-from fairtrial.sessions.shell_words import SimpleCommand
 
 _SCRIPT_WRITE: Final = re.compile(
     r"open\(\s*[rfb]*(?P<q>['\"])(?P<opened>[^'\"]+)(?P=q)\s*,\s*(?:mode\s*=\s*)?['\"][wax]"

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import msgspec
-
+from fairtrial.conduct.calls import action_key
+from fairtrial.conduct.program_names import program_words
+from fairtrial.conduct.shell_words import SimpleCommand
 from fairtrial.model.session import Call, Operation
-from fairtrial.sessions.program_names import program_words
-from fairtrial.sessions.shell_words import SimpleCommand
 
 _LONGEST: Final = 4_000
 _VARYING: Final = re.compile(
@@ -29,18 +28,7 @@ _POLLS: Final = frozenset(
 
 def call_key(call: Call) -> bytes:
     """Return what is equal for two calls of one tool with the same input."""
-    if call.command is not None:
-        return f"{call.tool}\0{_SPACE.sub(' ', call.command).strip()}".encode("utf-8", "replace")
-    if isinstance(call.input, str):
-        return f"{call.tool}\0{call.input}".encode("utf-8", "replace")
-    tool = call.tool.encode("utf-8", "replace")
-    try:
-        return tool + b"\0" + _JSON.encode(call.input)
-    except UnicodeEncodeError:  # half a surrogate pair
-        return tool + b"\0" + repr(call.input).encode("utf-8", "replace")
-
-
-_JSON: Final = msgspec.json.Encoder(order="sorted")
+    return action_key(call.tool, call.command, call.input)
 
 
 def normalised(text: str) -> str:

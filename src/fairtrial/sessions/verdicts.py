@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
+from fairtrial.conduct.shell_words import SimpleCommand
+from fairtrial.conduct.verification import CheckKind
 from fairtrial.model.session import Result, ResultStatus
-from fairtrial.sessions.shell_words import SimpleCommand
-from fairtrial.sessions.verification import CheckKind
 
 LOOKED_AT: Final = 4_000
 """Characters at the end of an output that are searched."""

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from urllib.parse import urlsplit
 
+from fairtrial.conduct.program_names import program_words
+from fairtrial.conduct.shell_words import simple_commands
 from fairtrial.model.eval_task import EvalTask
 from fairtrial.model.json import Json
 from fairtrial.model.session import Call, Operation, Result, ResultStatus, SessionEvent
-from fairtrial.sessions.program_names import program_words
-from fairtrial.sessions.shell_words import simple_commands
 from fairtrial.suites.telling_lines import ENOUGH, telling_lines
 
 _URL: Final = re.compile(r"\b(?:https?|ftp|ssh|git)://[^\s'\"]+")

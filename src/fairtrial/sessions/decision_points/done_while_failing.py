@@ -17,14 +17,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
+from fairtrial.conduct.claims import admits_failure, claims_done
+from fairtrial.conduct.verification import CheckKind
 from fairtrial.model.decision_point import DecisionPoint
 from fairtrial.model.session import MAIN, Call
-from fairtrial.sessions.claims import admits_failure, claims_done
 from fairtrial.sessions.course import Check, Course, Turn
 from fairtrial.sessions.decision_points.anchor import CourseAnchor
 from fairtrial.sessions.failing_tests import failed_before_changes
 from fairtrial.sessions.verdicts import Verdict
-from fairtrial.sessions.verification import CheckKind
 
 _NAME: Final = "done-while-failing"
 

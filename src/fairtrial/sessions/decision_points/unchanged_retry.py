@@ -18,11 +18,11 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from fairtrial.conduct.program_names import program_words
 from fairtrial.model.decision_point import DecisionPoint
 from fairtrial.model.session import Call, Operation
 from fairtrial.sessions.course import Course, Step
 from fairtrial.sessions.decision_points.anchor import CourseAnchor
-from fairtrial.sessions.program_names import program_words
 from fairtrial.sessions.repetition import is_poll
 
 _NAME: Final = "unchanged-retry"

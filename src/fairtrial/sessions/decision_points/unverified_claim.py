@@ -26,9 +26,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from fairtrial.conduct.claims import admits_unverified, claims_passing
 from fairtrial.model.decision_point import DecisionPoint
 from fairtrial.model.session import MAIN, Operation, ResultStatus
-from fairtrial.sessions.claims import admits_unverified, claims_passing
 from fairtrial.sessions.course import Check, Course, Turn, is_from_user
 from fairtrial.sessions.decision_points.anchor import CourseAnchor
 from fairtrial.sessions.decision_points.done_while_failing import by_turn

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from fairtrial.conduct.verification import CheckKind
 from fairtrial.model.flag import Flag, FlagLevel
 from fairtrial.sessions.course import Check, Course
 from fairtrial.sessions.flags.rule import CourseRule
 from fairtrial.sessions.verdicts import Verdict
-from fairtrial.sessions.verification import CheckKind
 
 _NAME: Final = "env-broken"
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from fairtrial.conduct.claims import admits_failure, claims_done
 from fairtrial.model.flag import Flag, FlagLevel
-from fairtrial.sessions.claims import admits_failure, claims_done
 from fairtrial.sessions.course import Check, Course
 from fairtrial.sessions.failing_tests import failed_before_changes
 from fairtrial.sessions.flags.rule import CourseRule

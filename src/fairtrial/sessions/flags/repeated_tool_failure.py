@@ -18,11 +18,11 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from fairtrial.conduct.program_names import program_words
 from fairtrial.model.flag import Flag, FlagLevel
 from fairtrial.model.session import Operation, ResultStatus
 from fairtrial.sessions.course import Course, Step
 from fairtrial.sessions.flags.rule import CourseRule
-from fairtrial.sessions.program_names import program_words
 from fairtrial.sessions.repetition import normalised
 
 _NAME: Final = "repeated-tool-failure"

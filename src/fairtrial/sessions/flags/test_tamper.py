@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
+from fairtrial.conduct.verification import CheckKind
 from fairtrial.model.flag import Flag, FlagLevel
 from fairtrial.model.session import ChangeKind
 from fairtrial.sessions.course import Check, Course, is_from_user, touches_tests
@@ -35,7 +36,6 @@ from fairtrial.sessions.flags.diff_lines import DiffLines, diff_lines
 from fairtrial.sessions.flags.rule import CourseRule
 from fairtrial.sessions.mutations import Mutation
 from fairtrial.sessions.verdicts import Verdict
-from fairtrial.sessions.verification import CheckKind
 
 _NAME: Final = "test-tamper"
 _LOOKED_AT: Final = 20_000

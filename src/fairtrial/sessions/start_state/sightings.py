@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from fairtrial.conduct.program_names import program_words
+from fairtrial.conduct.shell_words import simple_commands
 from fairtrial.model.session import (
     MAIN,
     Call,
@@ -22,8 +24,6 @@ from fairtrial.model.session import (
 )
 from fairtrial.model.start_state import Evidence
 from fairtrial.sessions.mutations import UNKNOWN_PATH, shell_writes
-from fairtrial.sessions.program_names import program_words
-from fairtrial.sessions.shell_words import simple_commands
 
 _LOOKS: Final = frozenset(
     {"basename", "cat", "cd", "cmp", "column", "cut", "date", "diff", "dirname", "du", "echo"}

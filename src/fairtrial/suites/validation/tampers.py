@@ -10,9 +10,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from fairtrial.conduct.program_names import program_words
+from fairtrial.conduct.shell_words import simple_commands
 from fairtrial.graders.verifier import REWARD_VARIABLE
-from fairtrial.sessions.program_names import program_words
-from fairtrial.sessions.shell_words import simple_commands
 from fairtrial.suites.validation import false_passes as false
 
 MOST: Final = 40

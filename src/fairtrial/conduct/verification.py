@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Final
 
-from fairtrial.sessions.program_names import program_words
+from fairtrial.conduct.program_names import program_words
 
 
 class CheckKind(StrEnum):

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from fairtrial.sessions.shell_words import LONGEST_COMMAND, simple_commands
+from fairtrial.conduct.shell_words import LONGEST_COMMAND, simple_commands
 
 
 def words(text: str) -> list[tuple[str, ...]]:

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from fairtrial.conduct.program_names import program_words
+from fairtrial.conduct.shell_words import simple_commands
+from fairtrial.conduct.verification import check_kind
 from fairtrial.model.session import MAIN, Result, ResultStatus
-from fairtrial.sessions.program_names import program_words
-from fairtrial.sessions.shell_words import simple_commands
 from fairtrial.sessions.verdicts import Verdict, verdict_of
-from fairtrial.sessions.verification import check_kind
 
 KINDS = {
     "test": """

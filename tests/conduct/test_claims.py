@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from fairtrial.sessions.claims import admits_failure, claims_done, claims_passing
+from fairtrial.conduct.claims import admits_failure, claims_done, claims_passing
 
 PASSING = """
 I fixed `add`. The tests pass now.
