@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
-from itertools import dropwhile, islice, tee
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from fairtrial.analysis.baseline import choose_baseline
 from fairtrial.analysis.comparing.comparability import Input, why_no_flips
-from fairtrial.app.baselines import earlier, own_baseline, project_baseline
+from fairtrial.app.baselines import own_baseline, project_baseline
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm
-from fairtrial.app.kept_facts import ground_of, kept, looked_up
+from fairtrial.app.kept_facts import ground_of, kept, looked_up, standing_of
+from fairtrial.app.older import Older
 from fairtrial.model.baseline import AgainstBaseline
 from fairtrial.model.comparison import FlipCounts
 from fairtrial.model.experiment import ExperimentState, Status
@@ -41,11 +42,19 @@ class FlipCounter:
     one it was given, else the project's, else the newest earlier finished one of the same kind.
     """
 
-    def __init__(self, bench: Bench, *, in_a_list: bool = False, keep: bool = False) -> None:
+    def __init__(
+        self,
+        bench: Bench,
+        listed: Sequence[ExperimentState] = (),
+        *,
+        in_a_list: bool = False,
+        keep: bool = False,
+    ) -> None:
         """Begin.
 
         Args:
             bench: The workbench.
+            listed: Experiments that are known, newest first, without a gap between them.
             in_a_list: Give up where there is too much to count.
             keep: Keep what took a look at many rows.
         """
@@ -53,7 +62,7 @@ class FlipCounter:
         self._keep = keep
         self._rows = _ROWS if in_a_list else None
         self._looked_at = _LOOKED_AT if in_a_list else None
-        self._earlier: dict[str, Iterator[ExperimentState]] = {}
+        self._older = Older(bench, listed)
 
     def of(self, state: ExperimentState, given: ExperimentState | None = None) -> AgainstBaseline:
         """Return what an experiment fixed and broke; of several, ask for the newest first.
@@ -86,7 +95,7 @@ class FlipCounter:
         own = own_baseline(self._bench, state)
         if own is not None:
             return own
-        older = self._older(state)
+        older = self._older.than(state)
         found = choose_baseline(state, self._project, islice(older, self._looked_at))
         if found.state is not None:
             return found.state
@@ -94,35 +103,42 @@ class FlipCounter:
             return f"no baseline among the {_LOOKED_AT} experiments before it"
         return found.sentence
 
-    def _older(self, state: ExperimentState) -> Iterator[ExperimentState]:
-        dataset = state.experiment.dataset
-        read = self._earlier.get(dataset) or earlier(self._bench, state)
-        self._earlier[dataset], older = tee(read)
-        return dropwhile(lambda other: other.experiment.id >= state.experiment.id, older)
-
     def _counted(self, a: ChosenArm, b: ChosenArm, labels: tuple[str, str]) -> AgainstBaseline:
         reason = why_no_flips(Input(*a, labels[0]), Input(*b, labels[1]))
-        flips = self._kept(a, b) if reason is None and b.state.totals.rows > _SMALL else None
-        if flips is not None:
-            return AgainstBaseline(a.experiment.id, a.experiment.name, a.arm, flips, None)
-        if reason is None and self._rows is not None:
-            self._rows -= b.state.totals.rows
-            if self._rows < 0:
-                reason = "too many cases to count them in a list; exp show does"
-        if reason is None:
+        flips = None if reason is not None else self._known(a, b)
+        if reason is None and flips is None:
+            reason = "too many cases to count them in a list; exp show does"
+        if flips is not None and not flips.compared:
+            flips, reason = None, "no case has a verdict in both"
+        changed_at = a.state.heartbeat_at
+        return AgainstBaseline(a.experiment.id, a.experiment.name, a.arm, flips, reason, changed_at)
+
+    def _known(self, a: ChosenArm, b: ChosenArm) -> FlipCounts | None:
+        """Return the counts of two arms; None where they are too much for a list."""
+        memory = self._bench.memory
+        key = ("flips", a.key, b.key, standing_of(a.state), standing_of(b.state))
+        flips: FlipCounts | None = memory.get(key)
+        if flips is None and b.state.totals.rows > _SMALL:
+            flips = self._kept(a, b)
+        if flips is None:
+            if self._rows is not None:
+                self._rows -= b.state.totals.rows
+                if self._rows < 0:
+                    return None
             flips = self._bench.store.experiments.flip_counts(a.key, b.key)
-            if not flips.compared:
-                flips, reason = None, "no case has a verdict in both"
-        return AgainstBaseline(a.experiment.id, a.experiment.name, a.arm, flips, reason)
+        return memory.keep(key, flips) if _ended(a, b) else flips
 
     def _kept(self, a: ChosenArm, b: ChosenArm) -> FlipCounts | None:
         """Return the counts of large arms when they were kept, or are to be."""
         key = f"flips:{':'.join(a.key)}:{':'.join(b.key)}"
         ground = ground_of(a.state, b.state)
-        ended = all(arm.state.status is not Status.RUNNING for arm in (a, b))
-        if self._keep and ended:
+        if self._keep and _ended(a, b):
             count = self._bench.store.experiments.flip_counts
             found = kept(self._bench, key, ground, lambda: asdict(count(a.key, b.key)))
         else:
             found = looked_up(self._bench, key, ground)
-        return FlipCounts(**found) if found and found["compared"] else None
+        return FlipCounts(**found) if found else None
+
+
+def _ended(*arms: ChosenArm) -> bool:
+    return all(arm.state.status is not Status.RUNNING for arm in arms)

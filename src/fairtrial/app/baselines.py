@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from fairtrial.analysis.baseline import choose_baseline, root_of
 from fairtrial.app.bench import Bench
+from fairtrial.app.older import earlier
 from fairtrial.model.baseline import Baseline, Source
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.experiment import ExperimentState
-
-_PAGE = 50
 
 
 def project_of(cwd: Path) -> Path:
@@ -66,13 +64,3 @@ def own_baseline(bench: Bench, state: ExperimentState) -> ExperimentState | None
         return bench.store.experiments.find(str(given))
     except NotFoundError:  # removed since
         return None
-
-
-def earlier(bench: Bench, state: ExperimentState) -> Iterator[ExperimentState]:
-    """Yield older experiments on the same dataset, newest first."""
-    store, dataset = bench.store.experiments, state.experiment.dataset
-    before: str | None = state.experiment.id
-    while before is not None:
-        page = store.newest(_PAGE, before, dataset)
-        yield from page
-        before = page[-1].experiment.id if len(page) == _PAGE else None

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairtrial.app.deferred_evals import DeferredEvals
 from fairtrial.app.paths import current_folder, user_path
+from fairtrial.app.remembering import Memory
 from fairtrial.engine.control import Control
 
 if TYPE_CHECKING:  # most of what there is, and a short command needs none of it
@@ -56,6 +57,7 @@ class Bench:
         control: How a run is asked to stop.
         store_url: Database URL; None is the embedded store under `home`.
         functions: Functions that this process was handed, by the name that a spec gives them.
+        memory: What was worked out and may be needed again.
         ask: Shows a report and asks a question about it; None when there is nobody to ask.
     """
 
@@ -68,6 +70,7 @@ class Bench:
     store_url: str | None = None
     ask: Callable[[Any, str], bool] | None = None
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
+    memory: Memory = field(default_factory=Memory)
 
     @cached_property
     def store(self) -> Store:

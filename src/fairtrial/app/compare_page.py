@@ -13,10 +13,10 @@ from fairtrial.analysis.baseline import unusable
 from fairtrial.analysis.comparing.compare import Compare
 from fairtrial.analysis.comparing.grader_moves import Moved, grader_moves
 from fairtrial.analysis.comparing.listing import same
-from fairtrial.app.baselines import earlier
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm, arms_to_compare, experiment_and_arm
 from fairtrial.app.exp_compare import compared
+from fairtrial.app.older import earlier
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.requests.exp_compare import Gate
 from fairtrial.app.requests.exp_compare import Request as CompareRequest

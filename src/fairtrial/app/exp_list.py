@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fairtrial.app.against_baseline import FlipCounter
 from fairtrial.app.bench import Bench
 from fairtrial.app.filters import filter_of
-from fairtrial.app.gate_chips import GateChips
+from fairtrial.app.gate_chips import GateChips, baseline_now
 from fairtrial.app.reports.experiments import ExperimentsReport
 from fairtrial.app.requests.exp_list import Request
 from fairtrial.model.baseline import AgainstBaseline
@@ -28,21 +28,24 @@ def exp_list(bench: Bench, request: Request) -> ExperimentsReport:
     states = store.newest(request.limit + 1, before, where=where, order=request.sort)
     listed = states[: request.limit]
     gates = GateChips(bench)
-    against = _against(bench, listed)
+    gapless = where is None and request.sort == "newest"
+    against = _against(bench, listed, states if gapless else ())
     return ExperimentsReport(
         listed,
         against,
         more=len(states) > request.limit,
         where=request.where,
-        graders=[store.grader_totals(state.experiment.id) for state in listed],
-        gates=[gates.of(*both) for both in zip(listed, (one.id for one in against), strict=True)],
+        graders=store.grader_totals_of([state.experiment.id for state in listed]),
+        gates=[gates.of(*both) for both in zip(listed, map(baseline_now, against), strict=True)],
         sort=request.sort,
     )
 
 
-def _against(bench: Bench, listed: Sequence[ExperimentState]) -> list[AgainstBaseline]:
+def _against(
+    bench: Bench, listed: Sequence[ExperimentState], gapless: Sequence[ExperimentState]
+) -> list[AgainstBaseline]:
     """Return what each fixed and broke; the counter wants the newest first."""
-    counter = FlipCounter(bench, in_a_list=True)
+    counter = FlipCounter(bench, gapless, in_a_list=True)
     newest_first = sorted(listed, key=lambda state: state.experiment.id, reverse=True)
     found = {state.experiment.id: counter.of(state) for state in newest_first}
     return [found[state.experiment.id] for state in listed]

@@ -9,7 +9,14 @@ from dataclasses import asdict
 from typing import Final
 
 from fairtrial.app.bench import Bench
-from fairtrial.app.gate_chips import TESTING, UNKNOWN, GateChips, gate_ground, gate_key
+from fairtrial.app.gate_chips import (
+    TESTING,
+    UNKNOWN,
+    BaselineNow,
+    GateChips,
+    gate_ground,
+    gate_key,
+)
 from fairtrial.app.gate_rules import Rules
 from fairtrial.app.kept_facts import kept
 from fairtrial.app.release_gate import judge
@@ -25,14 +32,14 @@ _ROWS: Final = 500
 
 
 def gate_view(
-    bench: Bench, state: ExperimentState, baseline: str | None, *, given: bool
+    bench: Bench, state: ExperimentState, baseline: BaselineNow | None, *, given: bool
 ) -> GateView | None:
     """Return what the rules that hold for an experiment say; None without any.
 
     Args:
         bench: The workbench.
         state: The experiment.
-        baseline: The id of what it is compared with; None when there is nothing.
+        baseline: What it is compared with; None when there is nothing.
         given: Whether somebody chose that for this look.
     """
     try:
@@ -48,12 +55,12 @@ def _view(
     bench: Bench,
     state: ExperimentState,
     rules: tuple[Rules, str],
-    baseline: str | None,
+    baseline: BaselineNow | None,
     *,
     given: bool,
 ) -> GateView:
     running = state.status is Status.RUNNING and not state.died
-    chosen = baseline if given else None
+    chosen = baseline[0] if given and baseline is not None else None
     small = state.totals.rows <= _SMALL
     if running and not small:
         return GateView(TESTING, (), rules[1], ())

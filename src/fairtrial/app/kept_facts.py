@@ -13,8 +13,13 @@ from fairtrial.model.json import Json, content_hash
 
 def ground_of(*states: ExperimentState | None, **facts: Json) -> str:
     """Return a hash of what a kept fact rests on: it changes with every trial on record."""
-    stands = [None if one is None else [one.experiment.id, repr(one.totals)] for one in states]
+    stands = [None if one is None else [*standing_of(one), repr(one.totals)] for one in states]
     return content_hash({"states": stands, "facts": facts})
+
+
+def standing_of(state: ExperimentState) -> tuple[str, str, str]:
+    """Return what changes with whatever is recorded of an experiment, and with how it ended."""
+    return state.experiment.id, state.status.value, state.heartbeat_at.isoformat()
 
 
 def looked_up(bench: Bench, key: str, ground: str) -> Json:

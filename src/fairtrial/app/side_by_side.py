@@ -10,7 +10,7 @@ from fairtrial.app.baselines import baseline_of
 from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm, experiment_and_arm
 from fairtrial.app.experiment_page import row_key
-from fairtrial.app.gate_chips import GateChips
+from fairtrial.app.gate_chips import BaselineNow, GateChips
 from fairtrial.app.pass_rates import pass_rate_of
 from fairtrial.app.reports.gate import GateChip
 from fairtrial.model.case import CaseKey
@@ -142,9 +142,9 @@ def chosen_columns(bench: Bench, refs: Sequence[str]) -> Sequence[ChosenArm]:
     return found
 
 
-def _baseline(bench: Bench, one: ChosenArm) -> str | None:
+def _baseline(bench: Bench, one: ChosenArm) -> BaselineNow | None:
     found = baseline_of(bench, one.state).state
-    return None if found is None else found.experiment.id
+    return None if found is None else (found.experiment.id, found.heartbeat_at)
 
 
 def _scorers(

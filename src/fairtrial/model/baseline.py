@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 
 from fairtrial.model.comparison import FlipCounts
@@ -60,6 +61,7 @@ class AgainstBaseline:
         arm: Its arm.
         flips: The counts; None when there is none to give, and `reason` says why.
         reason: Why there is none.
+        changed_at: When anything of the baseline was last recorded (UTC).
     """
 
     id: str | None
@@ -67,3 +69,4 @@ class AgainstBaseline:
     arm: str | None
     flips: FlipCounts | None
     reason: str | None
+    changed_at: datetime | None = None

@@ -216,6 +216,14 @@ class ExperimentStore(Protocol):
         """Return each grader's totals in the order of the spec."""
         ...
 
+    def grader_totals_of(self, experiment_ids: Sequence[str]) -> Sequence[Sequence[GraderTotals]]:
+        """Return what `grader_totals` does for each of several experiments, in one reading.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        ...
+
     def outcome_counts(
         self, experiment_id: str, arm: str | None = None
     ) -> Mapping[tuple[int, int], int]:

@@ -68,6 +68,24 @@ class Database:
                 yield connection
 
     @contextmanager
+    def read_fast(self) -> Iterator[DBAPICursor]:
+        """Give the driver's own cursor inside a transaction as of `read`, for `Prepared`.
+
+        Raises:
+            StoreError: the store cannot be read.
+        """
+        with translated(self.path):
+            self._check_file()
+            connection = self.engine.raw_connection()
+            try:
+                cursor = connection.cursor()
+                cursor.execute("BEGIN")
+                yield cursor
+                connection.commit()
+            finally:
+                connection.close()
+
+    @contextmanager
     def write_fast(self) -> Iterator[DBAPICursor]:
         """Give the driver's own cursor inside a transaction as of `write`, for `Prepared`.
 

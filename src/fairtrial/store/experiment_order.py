@@ -21,6 +21,10 @@ _VALUES: Final[dict[str, tuple[ColumnElement[Any], bool]]] = {
     ),
 }
 """By the order's name: its value, and whether the largest comes first."""
+IN_PLACE: Final = ("newest", "oldest")
+"""Orders in which experiments lie in an index."""
+NUMBERS: Final = select(experiment.c.id).join(tally, tally.c.experiment_id == experiment.c.id)
+"""Selects the numbers of experiments, to be put in an order and narrowed."""
 
 
 def ordered(
@@ -35,7 +39,7 @@ def ordered(
         before: The id of the last one of the page before.
     """
     ref = experiment.c.ref
-    if order in ("newest", "oldest"):
+    if order in IN_PLACE:
         newest = order == "newest"
         if before is not None:
             statement = statement.where(ref < before if newest else ref > before)

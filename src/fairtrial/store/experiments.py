@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
 
-from sqlalchemy import Connection, select, text, update
+from sqlalchemy import Connection, bindparam, select, text, update
 from sqlalchemy.exc import IntegrityError
 
 from fairtrial.model.case import CaseKey
@@ -25,10 +25,12 @@ from fairtrial.store import flips, grader_rows, pairing, reading
 from fairtrial.store.blobs import Blobs
 from fairtrial.store.codec import from_packed, to_json, to_micros, to_packed, to_text
 from fairtrial.store.database import Database
-from fairtrial.store.experiment_order import ordered
+from fairtrial.store.experiment_order import IN_PLACE, NUMBERS, ordered
 from fairtrial.store.filtering import condition
 from fairtrial.store.finding import find_experiment
+from fairtrial.store.grader_sums import grader_totals
 from fairtrial.store.owner import Owner, this_process
+from fairtrial.store.prepared import Prepared
 from fairtrial.store.recording import Recorder
 from fairtrial.store.states import STATE, columns_of, no_scores, no_trials, owner_of, states
 from fairtrial.store.tables import (
@@ -50,6 +52,12 @@ class SqlExperimentStore:
     def __init__(self, database: Database, blobs: Blobs) -> None:
         self._database = database
         self._blobs = blobs
+        self._numbers: dict[str, int] = {}
+
+    @cached_property
+    def _by_ref(self) -> Prepared:
+        wanted = select(experiment.c.id).where(experiment.c.ref == bindparam("ref"))
+        return Prepared(wanted, self._database.engine.dialect, ["ref"])
 
     @cached_property
     def _recorder(self) -> Recorder:
@@ -164,7 +172,8 @@ class SqlExperimentStore:
         order: str = "newest",
     ) -> Sequence[ExperimentState]:
         """Return the newest experiments, newest first; see `ExperimentStore`."""
-        statement = STATE.limit(limit)
+        in_place = order in IN_PLACE
+        statement = STATE.limit(limit) if in_place else NUMBERS.limit(limit)
         if series is not None:
             statement = statement.where(experiment.c.series == series)
         if dataset is not None:
@@ -174,7 +183,12 @@ class SqlExperimentStore:
 
             statement = statement.where(condition(where, EXPERIMENTS))
         with self._database.read() as connection:
-            return states(connection, ordered(connection, statement, order, before))
+            statement = ordered(connection, statement, order, before)
+            if not in_place:
+                # Numbers alone are sorted: whole experiments take their long specs along.
+                statement = STATE.where(experiment.c.id.in_(statement))
+                statement = ordered(connection, statement, order, None)
+            return states(connection, statement)
 
     def n_tried(self, dataset: str) -> int:
         """Return how many configurations were run on any version of a dataset."""
@@ -209,22 +223,15 @@ class SqlExperimentStore:
         Raises:
             NotFoundError: there is no such experiment.
         """
-        statement = (
-            select(grader_tally)
-            .where(grader_tally.c.experiment_id == self._number(experiment_id))
-            .order_by(grader_tally.c.position)
-        )
-        with self._database.read() as connection:
-            return [
-                GraderTotals(
-                    grader=found.grader,
-                    scored=found.scored,
-                    total=found.total,
-                    mean=found.value_sum / found.scored if found.scored else None,
-                    passed=found.passed,
-                )
-                for found in connection.execute(statement)
-            ]
+        return grader_totals(self._database, [self._number(experiment_id)])[0]
+
+    def grader_totals_of(self, experiment_ids: Sequence[str]) -> Sequence[Sequence[GraderTotals]]:
+        """Return the totals of each experiment's graders; see `ExperimentStore`.
+
+        Raises:
+            NotFoundError: there is no such experiment.
+        """
+        return grader_totals(self._database, [self._number(ref) for ref in experiment_ids])
 
     def outcome_counts(
         self, experiment_id: str, arm: str | None = None
@@ -321,8 +328,15 @@ class SqlExperimentStore:
         return iter(reading.TrialReader(self._database, self._blobs, number, where))
 
     def _number(self, experiment_id: str) -> int:
-        with self._database.read() as connection:
-            return self._head(connection, experiment_id)[0]
+        number = self._numbers.get(experiment_id)
+        if number is None:
+            with self._database.read_fast() as cursor:
+                found = self._by_ref.first(cursor, (experiment_id,))
+            if found is None:
+                raise NotFoundError(f"there is no experiment {experiment_id}")
+            # No experiment is ever deleted, so its number stays its own.
+            number = self._numbers[experiment_id] = int(found[0])
+        return number
 
     def _head(self, connection: Connection, experiment_id: str) -> tuple[int, str, Owner | None]:
         found = connection.execute(

@@ -198,6 +198,8 @@ def assert_aggregates(
         store.grader_totals(experiment.id), grader_totals_of(trials, names), strict=True
     ):
         _assert_close(kept_grader, expected_grader)
+    alone = store.grader_totals(experiment.id)
+    assert list(store.grader_totals_of([experiment.id, experiment.id])) == [alone, alone]
     outcomes = Counter((row.passed, row.decided) for row in rows)
     assert store.outcome_counts(experiment.id) == outcomes
 
