@@ -10,6 +10,7 @@ from fairtrial.harness.belonging import pathspecs
 from fairtrial.harness.conflicts import refuse_conflicts
 from fairtrial.harness.edits import changes
 from fairtrial.harness.gathering import Gathered
+from fairtrial.harness.git_trees import told_of_git
 from fairtrial.harness.sources import NONE, Place, read
 from fairtrial.model.errors import UsageError
 from fairtrial.model.harness import Harness
@@ -157,7 +158,8 @@ def _commits(git: Git, imported: list[str]) -> list[str]:
     """
     words = ["log", "--first-parent", f"--max-count={_MOST_COMMITS}", "--format=%H", "HEAD", "--"]
     variables = {"GIT_LITERAL_PATHSPECS": "0"}
-    printed = git.run(*words, *pathspecs(imported), variables=variables)
+    with told_of_git(git):
+        printed = git.run(*words, *pathspecs(imported), variables=variables)
     return printed.decode().split()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
@@ -137,7 +137,7 @@ class _Gathering:
             raise UsageError(
                 f"the harness has over {MOST_BYTES:,} bytes",
                 where=self.where,
-                fix=_advice(self.files),
+                fix=_advice([*self.files, path]),
             )
         self.files[path] = text
         if has_imports(part) and path.endswith((".md", ".MD")):
@@ -156,12 +156,12 @@ class _Gathering:
             raise UsageError(
                 f"{len(paths):,} files belong to the harness, over {MOST_FILES:,}",
                 where=self.where,
-                fix=_advice(dict.fromkeys(paths, "")),
+                fix=_advice(paths),
             )
 
 
-def _advice(files: Mapping[str, str]) -> str:
+def _advice(paths: Iterable[str]) -> str:
     """Return what to do about too many files: most of them are in one folder."""
-    folders = Counter(str(PurePosixPath(path).parent) for path in files)
+    folders = Counter(str(PurePosixPath(path).parent) for path in paths)
     folder, count = folders.most_common(1)[0]
     return f"{count:,} of them are in {folder}: have git ignore it, or name a folder without it"

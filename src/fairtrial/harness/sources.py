@@ -12,11 +12,11 @@ from typing import Final
 from fairtrial.harness.belonging import part_of
 from fairtrial.harness.bundle import is_bundle, read_bundle
 from fairtrial.harness.gathering import Gathered, gathered, text_of
-from fairtrial.harness.trees import LONGEST, FolderTree, WorkTree, commit_tree, git_at
+from fairtrial.harness.git_trees import WorkTree, commit_tree, git_at, told_of_git
+from fairtrial.harness.trees import LONGEST, FolderTree
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.harness import Harness
 from fairtrial.workspaces.reading_git import Git
-from fairtrial.workspaces.snapshots.git_program import GitError
 
 NONE: Final = "none"
 GIT: Final = "git:"
@@ -55,8 +55,9 @@ class Place:
         """
         git = self.needed()
         label = f"the current files of {git.folder.name}"
-        found = gathered(WorkTree(git), label, str(git.folder))
-        _refuse_unmerged(git, found.harness)
+        with told_of_git(git):
+            found = gathered(WorkTree(git), label, str(git.folder))
+            _refuse_unmerged(git, found.harness)
         return found
 
     def at(self, revision: str, label: str | None = None) -> Gathered:
@@ -73,8 +74,10 @@ class Place:
                 f"{GIT}{revision} names no commit" + (", but a path in one" if revision else ""),
                 fix=f"give {GIT}REV, such as {GIT}HEAD~1 or {GIT}main; its whole harness is read",
             )
-        tree = commit_tree(git, revision)
-        found = gathered(tree, label or f"{GIT}{revision}", f"{git.folder} at {tree.commit[:12]}")
+        with told_of_git(git):
+            tree = commit_tree(git, revision)
+            where = f"{git.folder} at {tree.commit[:12]}"
+            found = gathered(tree, label or f"{GIT}{revision}", where)
         return replace(found, committed=True)
 
     def needed(self, what: str = "the repository's current files") -> Git:
@@ -149,8 +152,9 @@ def _of_folder(given: str, path: Path, place: Place) -> Gathered:
         return found
     if place.root is not None and _same(git.folder, place.root):
         return place.current()
-    found = gathered(WorkTree(git), f"the current files of {given}", given)
-    _refuse_unmerged(git, found.harness)
+    with told_of_git(git):
+        found = gathered(WorkTree(git), f"the current files of {given}", given)
+        _refuse_unmerged(git, found.harness)
     return found
 
 
@@ -259,10 +263,7 @@ def _refuse_foreign(bundle: Harness, place: Place, given: str) -> None:
 
 def _refuse_unmerged(git: Git, harness: Harness) -> None:
     """Refuse what git is in the middle of merging."""
-    try:
-        unmerged = {line.partition("\t")[2] for line in git.paths("ls-files", "-z", "--unmerged")}
-    except GitError:
-        return
+    unmerged = {line.partition("\t")[2] for line in git.paths("ls-files", "-z", "--unmerged")}
     for path in sorted(unmerged.intersection(harness.files)):
         raise UsageError(
             f"{path} has a merge conflict",

@@ -22,7 +22,7 @@ _PRIVATE: Final = "user's private project instructions, not checked in"
 _BETWEEN: Final = "\n\n"
 _SECTION: Final = re.compile(r"(?<=\n\n)Contents of (?P<path>[^\n]+) \((?P<what>[^()\n]+)\):\n\n")
 _END: Final = re.compile(
-    r"\n+(?:# (?:gitStatus|currentDate|userEmail)\n|      IMPORTANT: this context may or may not|"
+    r"\n(?=# (?:gitStatus|currentDate|userEmail)\n|\n {6}IMPORTANT: this context may or may not|"
     r"</system-reminder>)"
 )
 """What may stand behind the last section: older versions told of more in the same reminder."""
