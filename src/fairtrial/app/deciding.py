@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import Final
 
 from fairtrial.app.bench import Bench
@@ -21,6 +22,7 @@ from fairtrial.sessions.decision_points.finding import AnchorFailure, choice, po
 from fairtrial.sessions.decision_points.registry import anchors
 from fairtrial.sessions.decision_points.sameness import keys
 
+EVERY_REPOSITORY: Final = Path("all")
 _PAGE: Final = 50
 _LARGE: Final = 48 * 1024 * 1024
 """Bytes of the events of a session of which long texts are cut; as flags see it."""
@@ -125,7 +127,7 @@ def _sessions(
         found: Iterator[FlaggedSession] = iter(store.many(list(named)))
     else:
         found = _newest(bench, query)
-    if selection.repo is None:
+    if selection.repo in (None, EVERY_REPOSITORY):
         return found
     # What makes eval tasks is imported with it, and most lists are of all repositories.
     from fairtrial.app.eval_drafting import repository_of, sessions_of  # noqa: PLC0415

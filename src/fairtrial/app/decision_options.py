@@ -24,8 +24,8 @@ class DecisionSelection:
     """Only sessions that ended since then: 2026-11-29, or an age such as 14d"""
     agent: tuple[str, ...] = option((), metavar="AGENT")
     """Only sessions of this agent: claude-code, codex; several with commas, too"""
-    repo: Path | None = option(None, metavar="DIR")
-    """Only sessions of the repository around this folder, whichever of its worktrees they were in
-    (default: all)"""
+    repo: Path | None = option(None, metavar="DIR|all")
+    """Only sessions of the repository around this folder, whichever of its worktrees they were in;
+    `all` takes those of every repository (default: all; for exp ab the repository you are in)"""
     limit: Annotated[int, Meta(ge=1, le=1000)] = option(40, short="-n", metavar="N")
     """Most decision points to take"""

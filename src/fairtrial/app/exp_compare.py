@@ -64,7 +64,7 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
             the data, or a judge or a label makes no sense.
         StoreError: the store cannot be read.
     """
-    rules = _rules(request.ship)
+    rules = ship_rules(request.ship)
     opinions = _opinions(bench, request)
     first, second, baseline = arms_to_compare(bench, request.a, request.b)
     labels = _labels(first, second)
@@ -108,7 +108,12 @@ def _opinions(bench: Bench, request: Request) -> Opinions | None:
     return Opinions(bench, request.judges, request.people, cache=cache)
 
 
-def _rules(options: Gate) -> ShipRules:
+def ship_rules(options: Gate) -> ShipRules:
+    """Return the bars of the ship gate.
+
+    Raises:
+        UsageError: one is given without the gate.
+    """
     given = {
         "--lambda": options.harm_weight,
         "--gate-alpha": options.gate_alpha,

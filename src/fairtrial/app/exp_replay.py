@@ -203,7 +203,7 @@ def _planned(
         Arm(arm, TaskSpec(CONTINUATION, {k: v for k, v in task.items() if k != "kind"}))
         for arm, task in tasks.items()
     )
-    cost, per_arm = expected_cost(bench, request, chosen, arms, graders)
+    cost, per_arm = expected_cost(bench, [one.case for one in chosen], request.n, arms, graders)
     return ReplayPlanReport(
         name=name,
         calls=tuple(one.call for one in chosen),

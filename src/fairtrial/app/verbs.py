@@ -80,11 +80,17 @@ GROUPS = {
     "key": "Keep the keys that other machines reach the server with",
     "calls": "Read the model calls that the proxy recorded",
     "sessions": "Read the sessions of coding agents, and find those that went wrong",
+    "harness": "See what steers your agents in a repository, and what an edit of it changes",
 }
 """The first word of verbs that have two, and what they are about."""
 
 VERBS = (
     Verb(("exp", "run"), "Run a task over a dataset and grade every output", runs_trials=True),
+    Verb(
+        ("exp", "ab"),
+        "Try an edit of AGENTS.md, a rule or a skill on decisions that your agent got wrong",
+        runs_trials=True,
+    ),
     Verb(
         ("exp", "replay"),
         "Replay recorded model calls with another model, system prompt or field, and compare",
@@ -259,6 +265,11 @@ VERBS = (
         "Write the repository as it was before a session into a new folder",
     ),
     Verb(("sessions", "rm"), "Remove captured sessions for good, with all that is kept of them"),
+    Verb(
+        ("harness", "show"), "List what steers agents in a repository, and what each is told of it"
+    ),
+    Verb(("harness", "diff"), "Show what an edit of AGENTS.md, a rule or a skill changes"),
+    Verb(("harness", "save"), "Keep a harness as one file, to try it or return to it later"),
     Verb(
         ("prune",), "Remove what is old for good: sessions, calls, outputs, kept answers, snapshots"
     ),

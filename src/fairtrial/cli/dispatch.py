@@ -100,6 +100,10 @@ def _run(verb: Verb, words: list[str]) -> int:
 
             build = partial(build_request, verb.request(), arguments.given, bench.cwd)
             return watched_runs(bench, request, build, as_json=arguments.json)
+        if getattr(request, "watch", False):
+            from fairtrial.cli.watching_ab import watched_ab  # noqa: PLC0415  # rarely asked
+
+            return watched_ab(bench, request, as_json=arguments.json)
         report = _watched(verb, bench, request)
         with suppress(BrokenPipeError):  # the reader left, and yet what was decided is decided
             show(verb, report, as_json=arguments.json)

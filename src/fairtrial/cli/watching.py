@@ -82,9 +82,14 @@ def watched_runs(
     watch = Watch(build)
     usual = {bench.cwd} | ({request.spec.parent} if request.spec is not None else set())
     waker: Source = FilesAndKeys() if source is None else source
+    return until_ended(waker, lambda: _loop(bench, watch, waker, usual, as_json=as_json))
+
+
+def until_ended(waker: Source, loop: Callable[[], int]) -> int:
+    """Return the exit code of a loop of runs; Ctrl-C between two runs ends it well."""
     try:
         with _sigterm_as(_Terminated):
-            return _loop(bench, watch, waker, usual, as_json=as_json)
+            return loop()
     except KeyboardInterrupt:
         streams.tell("\n")
         return ExitCode.OK
@@ -124,7 +129,16 @@ def _loop(
 
 def _turn(bench: Bench, watch: Watch, what: What) -> tuple[WatchedRun, bool]:
     """Do what is due; return it, and whether the user stopped it."""
-    own = dataclasses.replace(bench, control=Control())
+    control = Control()
+    with one_run(bench, control) as own:
+        turn = watch.turn(own, what)
+    return turn, was_stopped(control)
+
+
+@contextlib.contextmanager
+def one_run(bench: Bench, control: Control) -> Iterator[Bench]:
+    """Yield a bench for one run of several, with progress and a way to stop that run alone."""
+    own = dataclasses.replace(bench, control=control)
     if "store" in bench.__dict__:
         own.__dict__["store"] = bench.store
     try:
@@ -133,11 +147,15 @@ def _turn(bench: Bench, watch: Watch, what: What) -> tuple[WatchedRun, bool]:
             stoppable(own.control),
             watched(own) as watched_bench,
         ):
-            turn = watch.turn(watched_bench, what)
+            yield watched_bench
     finally:
         if "store" in own.__dict__:  # whoever owns the bench closes it
             bench.__dict__["store"] = own.store
-    return turn, own.control.drain_reason is not None and not own.control.by_rule
+
+
+def was_stopped(control: Control) -> bool:
+    """Return whether the user stopped a run."""
+    return control.drain_reason is not None and not control.by_rule
 
 
 def _explain(watch: Watch) -> None:

@@ -56,7 +56,7 @@ class Prices:
         """
         if tokens.input is None or tokens.output is None:
             return None
-        names = tuple(dict.fromkeys(_names(model)))
+        names = tuple(dict.fromkeys(names_of(model)))
         rates = rates_of(self._overrides, names)
         if rates is not None:
             return rates.cost_usd(tokens)
@@ -67,7 +67,7 @@ class Prices:
         return None
 
 
-def _names(model: str) -> Iterator[str]:
+def names_of(model: str) -> Iterator[str]:
     """Yield the names that a model may be listed under."""
     yield model
     tail = model.rpartition("/")[2]

@@ -30,8 +30,8 @@ class Options:
 
     rules: tuple[Mapping[str, Any], ...] | str = ()
     """`{"match": TEXT, "reply": TEXT or JSON}` each, or a JSON file that holds them: the first one
-    whose text stands in the question answers; without `match` it always does. To the request of an
-    agent's next turn, a reply `{"text": TEXT, "tool_uses": [{"name": …, "input": …}]}` calls
+    whose text, or each of whose texts in a list, stands in the question answers; without `match` it
+    always does. To the request of an agent's next turn, a reply `{"text": TEXT, "tool_uses": [{"name": …, "input": …}]}` calls
     tools."""
     prefers: str = "longer"
     """How it compares two outputs when no rule answers: `longer`, `shorter`, `first`, `second`,
@@ -156,7 +156,9 @@ class FakeProvider(Provider):
         for message in call.messages:
             told += [message.text, *(result.text for result in message.tool_results)]
         question = "\n".join(told)
-        fitting = (rule for rule in self._rules if rule.get("match", "") in question)
+        fitting = (
+            rule for rule in self._rules if all(text in question for text in _texts(rule))
+        )
         rule = next(fitting, None)
         return None if rule is None else rule["reply"]
 
@@ -188,6 +190,17 @@ class FakeProvider(Provider):
             raise ProviderError(f"the log cannot be written: {error.strerror}") from error
 
 
+def _texts(rule: Mapping[str, Any]) -> Sequence[str]:
+    given = rule.get("match", "")
+    return [given] if isinstance(given, str) else given
+
+
+def _is_match(given: Any) -> bool:
+    return isinstance(given, str) or (
+        isinstance(given, list) and all(isinstance(one, str) for one in given)
+    )
+
+
 def _words(reply: Json) -> str:
     return reply if isinstance(reply, str) else json.dumps(reply, ensure_ascii=False)
 
@@ -205,7 +218,7 @@ def _rules(given: Any, folder: Path, where: str) -> Sequence[Mapping[str, Json]]
         raise UsageError("the rules must be a list", where=where)
     for index, rule in enumerate(given):
         keys = set(rule) if isinstance(rule, Mapping) else set()
-        text = isinstance(rule.get("match", ""), str) if keys else False
+        text = _is_match(rule.get("match", "")) if keys else False
         if "reply" not in keys or keys - {"match", "reply"} or not text:
             raise UsageError(
                 f'rule {index + 1} must be {{"match": TEXT, "reply": TEXT or JSON}}', where=where

@@ -259,5 +259,6 @@ def _next_steps(
     ran = state.status is Status.FINISHED and state.experiment.regrade_of is None
     plain = not state.experiment.spec.get("design") and not state.experiment.spec.get("cells")
     if state.experiment.trials == 1 and ran and plain and judged(state):
-        steps.append(("fairtrial exp run SPEC --trials 3", "see which cases pass only sometimes"))
+        again = "exp ab" if state.experiment.is_ab else "exp run SPEC"
+        steps.append((f"fairtrial {again} --trials 3", "see which cases pass only sometimes"))
     return steps

@@ -176,6 +176,8 @@ def verb_of(experiment: Experiment) -> str:
         return "exp aa"
     if experiment.is_eval:
         return "eval run"
+    if experiment.is_ab:
+        return "exp ab"
     return "exp replay" if experiment.is_replay else "exp run"
 
 

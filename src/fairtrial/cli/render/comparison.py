@@ -89,6 +89,15 @@ def render_in_brief(report: ComparisonReport, console: Console) -> None:
     _verdict(report, console)
 
 
+def render_outcome(report: ComparisonReport, console: Console) -> None:
+    """Print the overall difference, the verdict, and what a gate says to it."""
+    deltas(report.comparison, console, parts=False)
+    if report.decision is not None:
+        _decision(report.decision, console)
+    console.print()
+    _verdict(report, console)
+
+
 def _opinions(report: ComparisonReport, console: Console) -> None:
     if report.judged is None and report.people is None:
         return

@@ -1,0 +1,137 @@
+"""Who answers the next turns of decision points, and who judges them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fairtrial.app.ab_cases import AbCase, Asked, PassedOver
+from fairtrial.app.bench import Bench
+from fairtrial.app.reports.decisions import DecisionLine
+from fairtrial.app.requests.exp_ab import Request
+from fairtrial.model.call import Api
+from fairtrial.model.errors import UsageError
+from fairtrial.model.json import Json
+from fairtrial.pricing.windows import context_window
+from fairtrial.providers.choice import CLAUDE_MODEL, GPT_MODEL
+from fairtrial.providers.registry import provider_spec
+from fairtrial.providers.settling import settled_provider
+from fairtrial.sessions.requests.rebuilding import APIS
+
+SPEAKS: Final[Mapping[str, Api]] = {
+    "anthropic": Api.ANTHROPIC_MESSAGES,
+    "claude-code": Api.ANTHROPIC_MESSAGES,
+    "openai": Api.OPENAI_RESPONSES,
+    "codex": Api.OPENAI_RESPONSES,
+}
+"""The API whose requests each provider answers; a scripted one answers any."""
+_USUAL: Final = {Api.ANTHROPIC_MESSAGES: CLAUDE_MODEL, Api.OPENAI_RESPONSES: GPT_MODEL}
+_TAKES_ADDRESS: Final = ("anthropic", "openai")
+
+
+@dataclass(frozen=True, slots=True)
+class Answering:
+    """Who is asked.
+
+    Attributes:
+        providers: Who answers requests of each API, as a spec.
+        model: The model that was named; None keeps each recorded one.
+        judge: Provider and model of the judge, as options of a grader.
+        notes: What was chosen, one line each.
+    """
+
+    providers: Mapping[Api, Mapping[str, Json]]
+    model: str | None
+    judge: Mapping[str, Json]
+    notes: tuple[str, ...]
+
+    def asked(self) -> Asked:
+        """Return what requests are made with where a session does not tell."""
+        api = next(iter(self.providers), Api.ANTHROPIC_MESSAGES)
+        return Asked(self.model, self.model or _USUAL[api], api)
+
+    def fitting(self, cases: Sequence[AbCase]) -> tuple[list[AbCase], list[PassedOver]]:
+        """Return the cases that the model can read, and those that are longer than its window."""
+        kept: list[AbCase] = []
+        over: dict[str, list[str]] = {}
+        for case in cases:
+            model = self.model or str(case.turn.call.body.get("model"))
+            window = context_window(model)
+            if window is None or case.read_tokens <= window:
+                kept.append(case)
+            else:
+                why = f"their context is longer than the {window:,} tokens that {model} reads"
+                over.setdefault(why, []).append(case.case.id)
+        return kept, [PassedOver(why, ids) for why, ids in over.items()]
+
+    def answered(self, cases: Sequence[AbCase]) -> tuple[list[AbCase], list[PassedOver]]:
+        """Return the cases that can be asked about, and those whose API nobody here speaks."""
+        mine = [case for case in cases if case.turn.call.api in self.providers]
+        rest = [case for case in cases if case.turn.call.api not in self.providers]
+        why = [
+            PassedOver(
+                f"their agent is asked through {api}, and none of "
+                f"{', '.join(name for name, own in SPEAKS.items() if own is api)} is there",
+                [case.case.id for case in rest if case.turn.call.api is api],
+            )
+            for api in dict.fromkeys(case.turn.call.api for case in rest)
+        ]
+        return mine, why
+
+
+def answering(bench: Bench, request: Request, lines: Sequence[DecisionLine]) -> Answering:
+    """Return who is asked: who was named, else for each agent what a key or a login allows.
+
+    Raises:
+        UsageError: the provider is unknown, takes no address, or none can be used.
+    """
+    if request.provider is not None:
+        given = _with_address(provider_spec(request.provider, "--provider").content(), request)
+        kind = str(given["kind"])
+        apis = [SPEAKS[kind]] if kind in SPEAKS else list(_USUAL)
+        providers = dict.fromkeys(apis, given)
+        return Answering(providers, request.model, _judge(request, given), ())
+    found: dict[Api, Mapping[str, Json]] = {}
+    notes, troubles = [], []
+    for api in dict.fromkeys(_api(line) for line in lines):
+        usual = request.model or _USUAL[api]
+        try:
+            spec, _, note = settled_provider(None, usual, bench.environ, "--provider")
+        except UsageError as error:
+            troubles.append(error)
+            continue
+        if SPEAKS.get(str(spec["kind"]), api) is api:
+            found[api] = _with_address(spec, request)
+            notes += [] if note is None else [note.partition(", model ")[0]]
+    if not found and troubles and not request.dry_run:
+        raise troubles[0]
+    if not found:
+        return Answering({api: {"kind": _kind(api)} for api in _USUAL}, request.model, {}, ())
+    judge = _judge(request, next(iter(found.values())))
+    return Answering(found, request.model, judge, tuple(notes))
+
+
+def _api(line: DecisionLine) -> Api:
+    return APIS.get(line.session.agent, Api.ANTHROPIC_MESSAGES)
+
+
+def _kind(api: Api) -> str:
+    return next(kind for kind, spoken in SPEAKS.items() if spoken is api)
+
+
+def _with_address(spec: Mapping[str, Json], request: Request) -> dict[str, Json]:
+    if request.base_url is None:
+        return dict(spec)
+    if spec["kind"] not in _TAKES_ADDRESS:
+        raise UsageError(
+            f"{spec['kind']} has no address of its own",
+            where="--base-url",
+            fix=f"leave it out, or name an API: --provider {' or '.join(_TAKES_ADDRESS)}",
+        )
+    return {**spec, "base_url": request.base_url}
+
+
+def _judge(request: Request, provider: Mapping[str, Any]) -> dict[str, Json]:
+    model = request.judge_model or request.model
+    return {"provider": dict(provider), **({} if model is None else {"model": model})}
