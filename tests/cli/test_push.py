@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Command
+from tests.interchange.results.writers import harbor_job, harbor_trial
+from tests.sessions.trajectories import Trajectory
 
 
 def jsonl(name: str, rows: Iterable[dict[str, Any]]) -> str:
@@ -175,3 +177,57 @@ def test_rows_are_matched_with_stored_cases(fairtrial: Command) -> None:
     assert found.json["pushed"][0]["experiment"]["dataset"] == "faq@1"
     shown = fairtrial("exp", "show", "r", "--case", "one", "--json").json
     assert shown["trials"][0]["verdict"] == "passed"
+
+
+def test_a_job_brings_its_sessions(fairtrial: Command, folder: Path) -> None:
+    trials = [harbor_trial("fix", 1), harbor_trial("add", 1, 0.0)]
+    job = harbor_job(folder / "job", trials)
+    said = Trajectory(agent="claude-code").prompt("fix it").said("done").document()
+    (job / "fix__1" / "agent" / "trajectory.json").write_text(json.dumps(said), encoding="utf-8")
+    for words in ((), ("--again",)):
+        (pushed,) = fairtrial("push", "job", *words, "--json").json["pushed"]
+        (session,) = pushed["sessions"]
+        shown = fairtrial("exp", "show", "job", "--case", "fix", "--json").json
+        assert shown["trials"][0]["output"]["session"] == session
+        assert fairtrial("sessions", "show", session).code == 0
+    assert (pushed["experiment"]["passed"], pushed["experiment"]["failed"]) == (1, 1)
+
+
+def test_what_was_exported_is_pushed_elsewhere(
+    fairtrial: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = [row(0, 1), row(0, 0), row(1, 1, condition="attack"), {"id": "c2", "input": "x"}]
+    rows[3]["error"] = "connection reset"
+    fairtrial("push", jsonl("a.jsonl", rows), "--name", "first")
+    fairtrial("dataset", "export", "first", "-o", "cases.jsonl")
+    for form in ("jsonl", "csv", "junit"):
+        fairtrial("exp", "export", "first", "--to", form, "-o", f"out.{form}")
+    monkeypatch.setenv("FAIRTRIAL_HOME", str(tmp_path / "elsewhere"))
+    assert fairtrial("dataset", "add", "first", "cases.jsonl").code == 0
+    for form in ("jsonl", "csv"):
+        found = fairtrial("push", f"out.{form}", "--dataset", "first@1", "--json")
+        assert found.code == 0, found.err
+        standing = found.json["pushed"][0]["experiment"]
+        counts = (standing["passed"], standing["failed"], standing["undecided"])
+        assert counts == (2, 1, 1)
+        assert standing["causes"] == {"infra": 1}
+    folded = fairtrial("push", "out.junit", "--dataset", "first@1", "--json")
+    standing = folded.json["pushed"][0]["experiment"]
+    assert (standing["passed"], standing["failed"], standing["undecided"]) == (1, 1, 1)
+
+
+def test_cases_with_one_id_and_two_inputs_stay_apart(fairtrial: Command) -> None:
+    rows = [row(0, 1), row(0, 0, input="another question"), row(1, 1)]
+    (pushed,) = fairtrial("push", jsonl("a.jsonl", rows), "--json").json["pushed"]
+    assert pushed["notes"][0]["what"] == "case ids with several contents: each has its own name"
+    assert pushed["experiment"]["n_cases"] == 3
+
+
+def test_hostile_words_do_not_reach_the_terminal(fairtrial: Command) -> None:
+    evil = "\x1b[31m\u202e" + "x" * 400
+    rows = [row(0, 1, **{evil: 1}), {"id": evil, "input": evil, "error": evil}]
+    found = fairtrial("push", jsonl("a.jsonl", rows), "--name", evil[:50])
+    assert found.code == 0, found.err
+    assert "\x1b[31m" not in found.out
+    assert "\u202e" not in found.out
+    assert fairtrial("exp", "show", "latest").code in (0, 66)

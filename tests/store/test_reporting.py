@@ -33,9 +33,8 @@ def reported(case_id: str, number: int = 0, **case: object) -> ReportedTrial:
 
 
 def opened(store: Store, number: int = 1, receipt: Receipt | None = None) -> str:
-    given = an_experiment(
-        number, dataset_number=0, dataset_digest="", n_cases=0, spec=_SPEC, name="reported"
-    )
+    told = {"dataset_number": 0, "dataset_digest": "", "n_cases": 0, "spec": _SPEC}
+    given = an_experiment(number, **told, identity=f"{number:064x}", name="reported")
     return store.reports.open(given, receipt)[0]
 
 
@@ -67,6 +66,13 @@ def test_the_same_cases_are_the_same_version(store: Store) -> None:
     same = store.datasets.version("bugs@1")
     added, is_new = store.datasets.add_version("bugs", [Case("a", "a"), Case("b", "b")])
     assert (added, is_new, len(store.datasets.versions("bugs"))) == (same, False, 1)
+
+
+def test_one_of_the_same_identity_is_answered_instead_of_another_one(store: Store) -> None:
+    first = opened(store)
+    again = an_experiment(2, dataset_number=0, spec=_SPEC, identity=f"{1:064x}")
+    assert store.reports.open(again, None) == (first, True)
+    assert store.reports.open(again, Receipt("key", b"x")) == (first, True)
 
 
 def test_a_batch_is_written_once_under_its_key(store: Store) -> None:

@@ -50,7 +50,7 @@ def push(bench: Bench, request: Request) -> PushReport:
     for done, one in enumerate(found):
         bench.publish(FilesRead(done, len(found)))
         try:
-            pushed.append(push_run(one, settings, destination))
+            pushed.append(push_run(one, settings, destination, bench if url is None else None))
         except FairtrialError as error:
             failed.append(Unpushed(str(one.path), error))
     if alone and failed:

@@ -8,6 +8,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Final
 
+from fairtrial.app.bench import Bench
 from fairtrial.app.ci import Ci, ci_here, environment_here
 from fairtrial.app.dataset_add import LONGEST_NAME, checked_name
 from fairtrial.app.pushing.bars import Bar, Bars, Own, Seen, bars_of
@@ -53,13 +54,16 @@ class Settings:
         return self.dataset is not None and "@" in self.dataset
 
 
-def push_run(found: Recognised, settings: Settings, destination: Destination | None) -> Pushed:
+def push_run(
+    found: Recognised, settings: Settings, destination: Destination | None, local: Bench | None
+) -> Pushed:
     """Read a run, and send it.
 
     Args:
         found: Where it is.
         settings: What the user said.
         destination: Where it goes; None only looks at it.
+        local: The bench that takes its sessions; None where they stay out.
 
     Raises:
         FairtrialError: it holds no trials, cannot be read, or is not taken.
@@ -79,13 +83,15 @@ def push_run(found: Recognised, settings: Settings, destination: Destination | N
         for name in run.graders:
             spool.seen.setdefault(name, Seen())
         if spool.several and not settings.matched:
-            notes.add(
-                "ids of cases with several inputs: each has a name of its own", n=spool.several
-            )
+            notes.add("case ids with several contents: each has its own name", n=spool.several)
         spool.arrange(run.arms)
         own = Own(run.thresholds, run.decides, verdicts=spool.verdicts > 0)
         bars = bars_of(spool.seen, own, settings.rules)
-        parcel = Parcel(_told(found, run, settings, spool, bars), spool, bars, run, notes)
+        sessions: Mapping[str, str] = {}
+        if spool.transcripts and destination is not None:
+            sessions = _sessions(local, spool, notes)
+        told = _told(found, run, settings, spool, bars)
+        parcel = Parcel(told, spool, bars, run, notes, sessions)
         if destination is None:
             look_at(parcel)
             standing, again = None, False
@@ -103,7 +109,18 @@ def push_run(found: Recognised, settings: Settings, destination: Destination | N
             notes=notes.all(),
             standing=standing,
             again=again,
+            sessions=sorted(set(sessions.values())),
         )
+
+
+def _sessions(local: Bench | None, spool: Spool, notes: Notes) -> Mapping[str, str]:
+    if local is None:
+        notes.add("transcripts of sessions stay on this machine", n=len(spool.transcripts))
+        return {}
+    # Its modules are for such trials alone.
+    from fairtrial.app.pushing.sessions import sessions_of  # noqa: PLC0415
+
+    return sessions_of(local, spool.transcripts, notes)
 
 
 def _told(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import msgspec
@@ -33,6 +33,7 @@ class Parcel:
         bars: What decides them.
         run: What the tool says of it.
         notes: Counts what does not fit.
+        sessions: Ids of sessions by their transcripts.
     """
 
     told: Mapping[str, Json]
@@ -40,6 +41,7 @@ class Parcel:
     bars: Bars
     run: FoundRun
     notes: Notes
+    sessions: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def matched(self) -> bool:
@@ -48,7 +50,7 @@ class Parcel:
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """Yield its rows as the API takes them."""
-        return self.spool.rows(self.bars, matched=self.matched)
+        return self.spool.rows(self.bars, self.sessions, matched=self.matched)
 
 
 def look_at(parcel: Parcel) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO, Any, Final
 
@@ -40,6 +40,7 @@ class Kept(msgspec.Struct):
         reason: Why that is so.
         named: Its case has a name of its own, and not only that of its input.
         stands_in: Something else stands for its input.
+        transcript: The transcript of the session that it was.
     """
 
     case: dict[str, Any]
@@ -51,6 +52,7 @@ class Kept(msgspec.Struct):
     reason: str | None = None
     named: bool = True
     stands_in: bool = False
+    transcript: str | None = None
 
 
 _DECODER: Final = msgspec.json.Decoder(Kept)
@@ -67,6 +69,7 @@ class Spool:
         models: Models that were named.
         verdicts: Trials to which the tool gave a verdict of its own.
         trials: How many there are.
+        transcripts: Transcripts of sessions that trials were.
     """
 
     notes: Notes
@@ -75,6 +78,7 @@ class Spool:
     models: dict[str, None] = field(default_factory=dict)
     verdicts: int = 0
     trials: int = 0
+    transcripts: list[str] = field(default_factory=list)
     _contents: dict[_Key, bytes] = field(default_factory=dict)
     _several: set[_Key] = field(default_factory=set)
     _hashes: Any = field(default_factory=hashlib.sha256)
@@ -105,8 +109,13 @@ class Spool:
             found.stands_in,
         )
         line = msgspec.json.encode(kept)
-        self._file.write(line + b"\n")
         self._hashes.update(line)
+        if found.transcript is not None:
+            # Where it lies is no part of what was found.
+            kept.transcript = str(found.transcript)
+            self.transcripts.append(kept.transcript)
+            line = msgspec.json.encode(kept)
+        self._file.write(line + b"\n")
         self._note_case(case)
         for name, score in kept.trial.get("scores", {}).items():
             self.seen.setdefault(name, Seen()).add(score["value"])
@@ -149,11 +158,14 @@ class Spool:
         known = [arm for arm in wanted if arm in self.arms]
         self.arms = dict.fromkeys([*known, *self.arms])
 
-    def rows(self, bars: Bars, *, matched: bool = False) -> Iterator[dict[str, Json]]:
+    def rows(
+        self, bars: Bars, sessions: Mapping[str, str], *, matched: bool = False
+    ) -> Iterator[dict[str, Json]]:
         """Yield each trial as a row that the API takes.
 
         Args:
             bars: What decides.
+            sessions: Ids of sessions by their transcripts.
             matched: The cases are stored already; rows name them by id, or else by their input.
         """
         by_model = not self.arms and len(self.models) > 1
@@ -173,6 +185,8 @@ class Spool:
             if bars.own:
                 row["scores"] = {**row.get("scores", {}), PASSED: _verdict(kept)}
             self._hold_against(kept, row, bars)
+            if kept.transcript in sessions and isinstance(row.get("output"), dict):
+                row["output"] = {**row["output"], "session": sessions[kept.transcript]}
             if matched and not kept.named:
                 del row["id"]
             if matched and kept.stands_in:

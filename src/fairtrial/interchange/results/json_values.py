@@ -17,6 +17,12 @@ T = TypeVar("T")
 _DECODER: Final = msgspec.json.Decoder()
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _TOKENS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b', re.DOTALL)
+_ESCAPES: Final = re.compile(
+    rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
+)
+"""A backslash, a whole pair of escapes, or half of one."""
+_MENDED: Final = (b"NaN", b"Infinity", rb"\ud", rb"\uD")
 NOT_FINITE: Final = "numbers that are not finite (NaN, Infinity): taken as none"
 _HALF: Final = "texts with half a character: it was replaced"
 _LONGEST_REASON: Final = 200
@@ -62,12 +68,15 @@ def parts_of(data: Any, kind: type[T], notes: Notes) -> T:
         raise Unreadable("it is nested too deeply") from None
     except (msgspec.MsgspecError, UnicodeError) as error:
         given = bytes(data)
-        if b"NaN" not in given and b"Infinity" not in given:
+        if not any(mark in given for mark in _MENDED):
             raise Unreadable(_said(error)) from None
     # Decoding goes over the whole text, so what no strict reader takes must be gone first.
     mended, count = _without_constants(given)
     if count:
         notes.add(NOT_FINITE, n=count)
+    mended, halves = _without_halves(mended)
+    if halves:
+        notes.add(_HALF, n=halves)
     try:
         return msgspec.json.decode(mended, type=kind)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
@@ -85,6 +94,19 @@ def _without_constants(data: bytes) -> tuple[bytes, int]:
         return b"null"
 
     return _TOKENS.sub(mended, data), count
+
+
+def _without_halves(data: bytes) -> tuple[bytes, int]:
+    count = 0
+
+    def mended(found: re.Match[bytes]) -> bytes:
+        nonlocal count
+        if found["half"] is None:
+            return found[0]
+        count += 1
+        return rb"\ufffd"
+
+    return _ESCAPES.sub(mended, data), count
 
 
 def _tolerant(data: bytes | str, notes: Notes, where: str | None) -> Json:

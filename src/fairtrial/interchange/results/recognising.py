@@ -17,8 +17,13 @@ from fairtrial.model.errors import FairtrialError, NotFoundError, UsageError
 from fairtrial.model.json import Json
 
 _MODULE: Final = "fairtrial.interchange.results."
-TOOLS: Final = ("inspect", "promptfoo", "jsonl", "table")
+TOOLS: Final = (
+    *("harbor", "inspect", "promptfoo", "junit", "openai_evals", "swe_bench"),
+    *("jsonl", "table"),
+)
 """Modules of readers; the one that asks for most comes first."""
+IN_PARTS: Final = frozenset({"junit"})
+"""What writes one run in many files."""
 _HEAD: Final = 65_536
 _SMALL: Final = 300
 """Bytes of a value that is worth a look."""
@@ -67,7 +72,7 @@ def recognise(path: Path, asked: Asked) -> list[Recognised]:
     if found is not None:
         return [found]
     if path.is_dir():
-        below = list(_below(path, asked, known, 0))
+        below = _together(path, list(_below(path, asked, known, 0)))
         if not below:
             raise NotFoundError(
                 "no results were recognised under this folder",
@@ -82,6 +87,16 @@ def recognise(path: Path, asked: Asked) -> list[Recognised]:
         fix="see `fairtrial push --help` for the tools; plain rows (.jsonl, .csv) need `input` or "
         "`id`, and a score, `passed` or `error`; other names go with --column ROLE=NAME",
     )
+
+
+def _together(folder: Path, found: list[Recognised]) -> list[Recognised]:
+    """Return the same with all files that a tool writes for one run as one."""
+    parts = [one for one in found if one.tool in IN_PARTS]
+    if len(parts) < 2:
+        return found
+    # What reads the folder leaves out what is another tool's.
+    whole = [one for one in found if one.tool not in IN_PARTS]
+    return [*whole, Recognised(folder, parts[0].reader)]
 
 
 def _below(
