@@ -231,6 +231,10 @@ COMMANDS = (
     "eval validate one --level none -k 1",
     "eval rm one",
     "sessions rm latest",
+    "harness show house",
+    "harness show house --agent codex",
+    "harness diff none house",
+    "harness save house.json --from house",
     "cache show",
     "cache prune --older-than 30d",
     "init --agent claude-code --dry-run",
@@ -284,6 +288,8 @@ except urllib.error.HTTPError as error:
 def prepare(terminal: Terminal) -> None:
     """Write what the commands work on."""
     terminal.write("agent.py", AGENT)
+    terminal.write("house/AGENTS.md", "Be kind.\n")
+    terminal.write("house/.agents/skills/x/SKILL.md", "---\ndescription: Does x\n---\n")
     told = {"type": "user", "sessionId": "3f0c7a52-8a5e-4b1d-9f5e-6d2f5c1b7a10", "version": "2.1"}
     told["cwd"] = str(terminal.folder / "shop")
     asked = {**told, "uuid": "u1", "message": {"role": "user", "content": "No, that is wrong."}}

@@ -37,12 +37,7 @@ class Arms:
 
 
 def default_arms(place: Place, a: str | None, b: str | None) -> Arms:
-    """Return the harnesses of A and B.
-
-    Without B it is what is not committed yet, and with nothing of that the last commit that
-    changed the harness, against the version before it. Without A it is the repository's current
-    harness, or the last commit where B is of the current files itself. Files that git ignores and
-    agents read all the same, such as CLAUDE.local.md, are in both.
+    """Return the harnesses of A and B, which differ.
 
     Args:
         place: Where they are read.
@@ -54,18 +49,7 @@ def default_arms(place: Place, a: str | None, b: str | None) -> Arms:
         NotFoundError: there is no such file or commit.
         FairtrialError: something cannot be read.
     """
-    if a is None and b is None:
-        arms = _uncommitted(place) or _last_commit(place)
-    elif a is not None and b is None:
-        now = place.current()
-        first = read(a, place, base=now)
-        arms = _arms(first, now, f"A is {first.harness.label}, B {now.harness.label}")
-    elif a is None and b is not None:
-        arms = _against_current(place, b)
-    else:
-        first = read(a or NONE, place)
-        second = read(b or NONE, place, base=first)
-        arms = _arms(first, second, f"A is {first.harness.label}, B {second.harness.label}")
+    arms = named_arms(place, a, b)
     for harness in (arms.a, arms.b):
         refuse_conflicts(harness)
     if arms.a.digest == arms.b.digest:
@@ -76,6 +60,32 @@ def default_arms(place: Place, a: str | None, b: str | None) -> Arms:
             "--a git:HEAD~1",
         )
     return arms
+
+
+def named_arms(place: Place, a: str | None, b: str | None) -> Arms:
+    """Return the harnesses of A and B; where both are named, they may be the same.
+
+    Without B it is what is not committed yet, and with nothing of that the last commit that
+    changed the harness, against the version before it. Without A it is the repository's current
+    harness, or the last commit where B is of the current files itself. Files that git ignores and
+    agents read all the same, such as CLAUDE.local.md, are in both.
+
+    Raises:
+        UsageError: there is nothing to compare, or no way to tell what is meant.
+        NotFoundError: there is no such file or commit.
+        FairtrialError: something cannot be read.
+    """
+    if a is None and b is None:
+        return _uncommitted(place) or _last_commit(place)
+    if a is None and b is not None:
+        return _against_current(place, b)
+    if a is not None and b is None:
+        now = place.current()
+        first = read(a, place, base=now)
+        return _arms(first, now, f"A is {first.harness.label}, B {now.harness.label}")
+    first = read(a or NONE, place)
+    second = read(b or NONE, place, base=first)
+    return _arms(first, second, f"A is {first.harness.label}, B {second.harness.label}")
 
 
 def _arms(a: Gathered, b: Gathered, said: str) -> Arms:

@@ -108,7 +108,10 @@ class _Gathering:
         for path in paths:
             self._seen.add(path)
             target = self.tree.resolve(path)
-            if target is None:
+            if not _has_plain_name(path):
+                shown = path.encode("utf-8", "replace").decode()
+                self.notes.append(f"the name of {shown} is not UTF-8; it was left out")
+            elif target is None:
                 self.notes.append(f"{path} leads out of the repository; it was left out")
             elif not is_secret(target):
                 targets[path] = target
@@ -158,6 +161,10 @@ class _Gathering:
                 where=self.where,
                 fix=_advice(paths),
             )
+
+
+def _has_plain_name(path: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in path)
 
 
 def _advice(paths: Iterable[str]) -> str:

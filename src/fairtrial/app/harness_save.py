@@ -1,0 +1,54 @@
+"""`harness save`: a harness as one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from fairtrial.app.bench import Bench
+from fairtrial.app.harnesses import harness_of
+from fairtrial.app.reports.document import document
+from fairtrial.app.reports.harness import HarnessSavedReport
+from fairtrial.app.requests.harness_save import Request
+from fairtrial.harness.bundle import bundle_text, is_bundle
+from fairtrial.model.errors import UsageError
+
+_HEAD: Final = 300
+
+
+def harness_save(bench: Bench, request: Request) -> HarnessSavedReport:
+    """Write a harness to a file.
+
+    Raises:
+        UsageError: the source is no harness, it is empty, or the file cannot be written or is
+            something else.
+        NotFoundError: there is no such file or commit.
+        FairtrialError: it cannot be read.
+    """
+    harness = harness_of(bench, request.source)
+    path = bench.path(request.file)
+    if not harness.files:
+        raise UsageError(
+            "there is nothing to save: no AGENTS.md, CLAUDE.md, rule or skill is here",
+            fix="go to a repository that has one, or name another source with --from",
+        )
+    _refuse_other(path)
+    text = bundle_text(harness)
+    document("json", lambda stream: stream.write(text), path, "FILE")
+    return HarnessSavedReport(harness, path)
+
+
+def _refuse_other(path: Path) -> None:
+    """Refuse to write over what is no saved harness."""
+    if not path.is_file():
+        return
+    try:
+        with path.open("rb") as file:
+            kept = is_bundle(file.read(_HEAD).decode("utf-8", "replace"))
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}") from None
+    if not kept:
+        raise UsageError(
+            f"{path} is there already, and is no saved harness",
+            fix="name another file, or remove it first",
+        )
