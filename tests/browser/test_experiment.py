@@ -66,6 +66,17 @@ def test_from_the_gate_to_a_row_and_back(
     page.keyboard.press("Escape")
     expect(panel).to_be_hidden()
     expect(page.locator("[data-row]")).to_have_count(1)
+    assert "row=" not in page.url
+    # Whoever goes through rows with the keyboard goes on from the row that was closed.
+    page.get_by_role("link", name="All 3").click()
+    for key in ("j", "j", "Enter"):
+        page.keyboard.press(key)
+    expect(panel).to_contain_text("cherry")
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    expect(page.locator("[data-open-row]").nth(1)).to_be_focused()
+    page.keyboard.press("j")
+    expect(page.locator("[data-open-row]").nth(2)).to_be_focused()
 
 
 def test_a_row_is_copied_reviewed_and_taken_along(

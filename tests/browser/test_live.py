@@ -62,9 +62,11 @@ def wait_for_it(server: Server) -> None:
 def test_the_page_follows_a_run_of_another_process(
     server: Server, folder: Path, page: Page, picture: Picture
 ) -> None:
+    page.goto(f"{server.url}/experiments")
+    expect(page.locator("main")).to_contain_text("No experiment yet")
     with running(folder) as process:
         wait_for_it(server)
-        page.goto(f"{server.url}/experiments")
+        page.get_by_role("link", name="There are new experiments").click()
         expect(page.locator("[data-row]")).to_contain_text("Running")
         page.locator("[data-open-row]").click()
         expect(page.locator(".testing")).to_contain_text("0 of 3")

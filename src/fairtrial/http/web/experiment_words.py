@@ -184,7 +184,9 @@ def started_by(experiment: Experiment) -> str:
 def again_commands(state: ExperimentState) -> list[tuple[str, str]]:
     """Return how trials without a verdict get one: what it does, and the command."""
     causes, name = state.totals.causes, state.experiment.id
-    found = []
+    found: list[tuple[str, str]] = []
+    if state.status is Status.RUNNING and not state.died:
+        return found
     if causes.get(Cause.GRADER):
         found.append(("Grade the stored outputs again", f"fairtrial exp regrade {name}"))
     ours = state.status is Status.FINISHED and not state.experiment.is_reported

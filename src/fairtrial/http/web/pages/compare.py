@@ -38,6 +38,8 @@ def compare_routes(bench: Bench) -> APIRouter:
     def compare(request: Request) -> HTMLResponse:
         wanted = _wanted(request)
         row = request.query_params.get("row")
+        if not row and request.headers.get("hx-target") == "panel":
+            return page(request, "compare_panel.html", panel=None)
         if row and request.headers.get("hx-target") == "panel":
             sides = compared_rows(bench, wanted)
             return page(request, "compare_panel.html", panel=_panel(bench, sides, row))

@@ -68,6 +68,8 @@ def experiment_routes(bench: Bench) -> APIRouter:
         asked = request.query_params
         wanted = _wanted(request)
         row = asked.get("row")
+        if not row and request.headers.get("hx-target") == "panel":
+            return page(request, "row_panel.html", panel=None)
         if row and request.headers.get("hx-target") == "panel":
             state = bench.store.experiments.find(ref)
             panel = _panel(bench, state.experiment.id, row, wanted.baseline)

@@ -85,7 +85,7 @@ def side_by_side_routes(bench: Bench) -> APIRouter:
         }
         row = request.query_params.get("row")
         panel = _panel(bench, wanted, row) if row else None
-        if row and request.headers.get("hx-target") == "panel":
+        if request.headers.get("hx-target") == "panel":
             return page(request, "compare_panel.html", panel=panel, asked=asked)
         found = side_by_side(bench, wanted)
         return page(

@@ -79,6 +79,11 @@
     // A row that was opened is read from its start.
     const panel = document.querySelector("#panel:not([hidden])");
     if (panel && !panel.contains(document.activeElement)) panel.focus();
+    // And left for the row that it was opened from.
+    if (!panel && document.activeElement === document.body) {
+      const row = document.querySelector("[data-row].at, [data-row][aria-selected='true']");
+      row?.querySelector("[data-open-row]")?.focus({ preventScroll: true });
+    }
   });
 
   document.addEventListener("DOMContentLoaded", () => {
