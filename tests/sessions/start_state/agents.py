@@ -24,10 +24,11 @@ _SECONDS = 120
 
 @dataclass
 class Agent:
-    """One agent with a home of its own."""
+    """One agent with a home of its own, and what it says at the end."""
 
     kind: str
     home: Path
+    done: str = "Done."
 
     def run(self, cwd: Path, steps: Sequence[Sequence[ToolUse]]) -> list[Json]:
         """Let it work in a folder: it calls these tools, some at a time, and says that it is done.
@@ -39,7 +40,7 @@ class Agent:
         self.home.mkdir(exist_ok=True)
         tmp = self.home / "tmp"
         tmp.mkdir(exist_ok=True)
-        with ModelServer([*answers, ScriptedAnswer("Done.")]) as server:
+        with ModelServer([*answers, ScriptedAnswer(self.done)]) as server:
             words, environ = self._command(server, cwd)
             done = subprocess.run(
                 words,
