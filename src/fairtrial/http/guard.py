@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from fairtrial.http.names_in_paths import quoted, with_names_whole
 from fairtrial.http.problems import answer_to, told
 from fairtrial.model.api_key import KeyScope
 from fairtrial.model.errors import FairtrialError, RefusedError
@@ -102,6 +103,7 @@ class Guard:
             await self._app(scope, receive, send)
             return
         self._tally.requests += 1
+        scope = with_names_whole(scope)
         marked = _marking(send)
         headers = Headers(scope=scope)
         try:
@@ -200,7 +202,7 @@ class Guard:
         path, query = scope["path"], scope.get("query_string", b"").decode("latin-1")
         if scope["method"] not in _READS and not path.startswith(_PROGRAMS):
             path = "/buttons"  # what they write (datasets, the queue) is of no one project
-        if await asyncio.to_thread(self._gate.outside, key, path, query):
+        if await asyncio.to_thread(self._gate.outside, key, quoted(path), query):
             return HTTPStatus.FORBIDDEN, RefusedError(
                 "this key is for one project, and this is not of it",
                 where="Authorization",

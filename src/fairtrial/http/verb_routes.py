@@ -15,6 +15,7 @@ from fastapi.responses import Response
 from fairtrial.app.bench import Bench
 from fairtrial.app.verbs import Verb, find_verb
 from fairtrial.http.answers import schema_ref
+from fairtrial.http.names_in_paths import names_of
 from fairtrial.http.problems import MEDIA_TYPE
 from fairtrial.model.errors import DefectError, UsageError
 from fairtrial.schema.decoding import decode, unknown_name
@@ -98,7 +99,8 @@ def _values(request: Request, verb: Verb, reading: Reading) -> dict[str, Any]:
         UsageError: a parameter of the query has no meaning.
     """
     names = {option: name for name, option in reading.renamed.items()}
-    given = {option: request.path_params[name] for name, option in reading.in_path.items()}
+    named = names_of(request)
+    given = {option: named[name] for name, option in reading.in_path.items()}
     return _read(request, _offered(verb, reading), names) | given
 
 
@@ -134,6 +136,8 @@ def _read(request: Request, options: Iterable[Option], names: Mapping[str, str])
             )
         if _is_list(option):
             values.setdefault(option.name, []).append(text)
+        elif option.name in values:
+            raise UsageError(f"{name!r} is there more than once", where=QUERY)
         else:
             values[option.name] = _typed(option, text)
     return values

@@ -21,6 +21,7 @@ from fairtrial.app.requests.exp_list import Request as ListRequest
 from fairtrial.app.row_options import Rows
 from fairtrial.app.showing_rows import shown_rows
 from fairtrial.app.stored_pages import CasesRequest, cases_page
+from fairtrial.http.names_in_paths import names_of
 from fairtrial.http.verb_routes import QUERY, answer, query_parameters, query_values, responses
 from fairtrial.query.vocabularies.experiments import EXPERIMENT_VOCABULARY
 from fairtrial.schema.decoding import decode
@@ -45,7 +46,7 @@ def page_routes(bench: Bench) -> APIRouter:
             values = query_values(request, query, _CURSOR)
             if query is not None:
                 asked = decode(query, values, QUERY)
-            return answer(read(request.path_params, asked))
+            return answer(read(names_of(request), asked))
 
         names = [part.strip("{}") for part in path.split("/") if part.startswith("{")]
         router.add_api_route(

@@ -25,7 +25,9 @@ from fairtrial.app.requests.key_create import Request as KeyRequest
 from fairtrial.app.requests.key_revoke import Request as RevokeRequest
 from fairtrial.app.storing_cases import store_cases
 from fairtrial.http.bodies import KEY_HEADER, body, receipt
+from fairtrial.http.names_in_paths import names_of
 from fairtrial.http.verb_routes import answer, responses
+from fairtrial.model.errors import UsageError
 from fairtrial.model.reported import Receipt
 
 BODY_REF: Final = "#/components/schemas/{name}"
@@ -101,7 +103,7 @@ def writings() -> tuple[Writing, ...]:
             f"{project}/experiments",
             "project_experiment_open",
             "Open an experiment of a project that another program reports",
-            lambda sent: open_reported(sent.bench, sent.body, sent.receipt, sent.path["project"]),
+            _open_in_project,
             standing,
             bodies.NewExperiment,
             201,
@@ -152,7 +154,7 @@ def writings() -> tuple[Writing, ...]:
             f"{project}/baseline",
             "project_baseline_set",
             "Set what a project's experiments are compared with",
-            lambda sent: exp_baseline(_at(sent), BaselineRequest("set", sent.body.experiment)),
+            _set_baseline,
             "fairtrial.baseline/1",
             bodies.NewBaseline,
         ),
@@ -242,7 +244,7 @@ def _endpoint(bench: Bench, scorings: Scorings, writing: Writing) -> Callable[[R
         if writing.body is not None:
             given = await body(request, writing.body, optional=writing.optional)
         known = await receipt(request) if writing.once else None
-        sent = Sent(bench, scorings, request.path_params, given, known)
+        sent = Sent(bench, scorings, names_of(request), given, known)
         # The store may take its time.
         return answer(await asyncio.to_thread(writing.run, sent), writing.status)
 
@@ -286,6 +288,33 @@ def body_schemas() -> dict[str, Any]:
     kinds = [writing.body for writing in writings() if writing.body is not None]
     _, found = msgspec.json.schema_components(kinds, ref_template=BODY_REF)
     return found
+
+
+def _open_in_project(sent: Sent) -> Any:
+    if sent.body.baseline is not None:
+        _check_ours(sent, sent.body.baseline, "baseline")
+    return open_reported(sent.bench, sent.body, sent.receipt, sent.path["project"])
+
+
+def _set_baseline(sent: Sent) -> Any:
+    _check_ours(sent, sent.body.experiment, "experiment")
+    return exp_baseline(_at(sent), BaselineRequest("set", sent.body.experiment))
+
+
+def _check_ours(sent: Sent, ref: str, where: str) -> None:
+    """Keep a project's experiments from those of others: a comparison shows rows of both.
+
+    Raises:
+        UsageError: the experiment is of another project.
+        NotFoundError: there is none.
+    """
+    experiment = sent.bench.store.experiments.find(ref).experiment
+    if experiment.provenance.cwd != project_named(sent.bench, sent.path["project"]).folder:
+        raise UsageError(
+            "the experiment is of another project",
+            where=where,
+            fix=f"name one that GET /v2/projects/{sent.path['project']}/experiments lists",
+        )
 
 
 def _at(sent: Sent) -> Bench:
