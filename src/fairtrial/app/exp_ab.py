@@ -99,7 +99,7 @@ def exp_ab(bench: Bench, request: Request) -> AbReport | AbPlanReport:
         caching=request.caching,
     )
     intent = intent_of(bench, run, (MAIN_ARM,))
-    report = carry_out(bench, run, intent, Birth(facts=prepared.facts))
+    report = carry_out(bench, run, intent, Birth(facts=prepared.facts, source="ab"))
     return ab_report(bench, report, request.ship)
 
 

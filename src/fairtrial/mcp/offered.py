@@ -111,6 +111,13 @@ TOOLS: Final = (
         "Run an experiment on this machine?",
         "With dry_run it only says what would run and what it may cost; nobody is asked then.",
     ),
+    Tool(
+        ("exp", "ab"),
+        "Put recorded decisions to a model again, with the harness as it was and as it is edited?",
+        "With dry_run it only says what would be asked and what it may cost; nobody is asked then.",
+        # Anchors are programs, and only a person lifts the protection of a line.
+        left_out=frozenset({"anchor", "watch", "allow_protected_edit"}),
+    ),
     Tool(("eval", "list")),
     Tool(("eval", "show")),
     Tool(("eval", "report"), left_out=frozenset({"to"})),

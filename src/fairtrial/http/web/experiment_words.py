@@ -16,7 +16,7 @@ from fairtrial.model.verdict import Cause
 
 _SCORES: Final = 3
 _SHORT_COMMIT: Final = 8
-_SOURCES: Final = {"sdk": "SDK", "api": "API", "pytest": "pytest"}
+_SOURCES: Final = {"sdk": "SDK", "api": "API", "pytest": "pytest", "ab": "A/B"}
 _STARTED: Final = {
     "push": "Push",
     "pull_request": "PR",
