@@ -59,7 +59,7 @@ def test_a_folder_of_reports(tmp_path: Path) -> None:
         (folder / "run_instance.log").write_text(log, encoding="utf-8")
 
     status = {"FAIL_TO_PASS": {"success": ["t1"], "failure": ["t2"]}}
-    applied = {"patch_successfully_applied": True, "tests_status": status}
+    applied: dict[str, Any] = {"patch_successfully_applied": True, "tests_status": status}
     report("good", resolved=True, **applied)
     report("bad", resolved=False, **applied)
     report("torn", resolved=False, patch_successfully_applied=False)

@@ -178,6 +178,8 @@ def _unfinished(side: Input) -> Problem:
     whole = f"finish it: fairtrial exp run --resume {experiment.id}"
     if experiment.regrade_of is not None:  # it runs no task, so there is nothing to resume
         whole = f"finish {experiment.regrade_of}, and regrade that"
+    elif experiment.is_reported:  # another program ran it
+        whole = "report all of it anew"
     stands = side.state.standing if side.state.died else f"is {side.state.status.value}"
     return Problem(
         f"{side.label} {stands}: {totals.recorded:,} of "

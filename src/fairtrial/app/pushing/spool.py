@@ -185,8 +185,9 @@ class Spool:
             if bars.own:
                 row["scores"] = {**row.get("scores", {}), PASSED: _verdict(kept)}
             self._hold_against(kept, row, bars)
-            if kept.transcript in sessions and isinstance(row.get("output"), dict):
-                row["output"] = {**row["output"], "session": sessions[kept.transcript]}
+            session = sessions.get(kept.transcript or "")
+            if session is not None and isinstance(row.get("output"), dict):
+                row["output"] = {**row["output"], "session": session}
             if matched and not kept.named:
                 del row["id"]
             if matched and kept.stands_in:
