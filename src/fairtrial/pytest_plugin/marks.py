@@ -19,9 +19,12 @@ from fairtrial.model.case import Case
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import content_hash
 from fairtrial.model.trial import MAIN_ARM
+from fairtrial.model.wording import excerpt
 from fairtrial.ports import CaseOutline
 from fairtrial.sdk.cases import stored_cases
 
+_LONGEST_NAME: Final = 200
+_MOST_TRIALS: Final = 10_000
 NAMES: Final = ("case", "input", "expected")
 """Parameters by which a test gets its case, or parts of it."""
 
@@ -109,15 +112,40 @@ def _check(mark: Mark) -> None:
     if (mark.dataset is None) == (mark.cases is None):
         what = "neither" if mark.dataset is None else "both"
         raise UsageError(f"{what} of dataset and cases given", fix="give one of them")
+    _check_texts(mark)
     trials: Any = mark.trials
-    if isinstance(trials, bool) or not isinstance(trials, int) or trials < 1:
-        raise UsageError(f"trials must be a whole number from 1, got {trials!r}")
+    if isinstance(trials, bool) or not isinstance(trials, int) or not 1 <= trials <= _MOST_TRIALS:
+        raise UsageError(
+            f"trials must be a whole number from 1 to {_MOST_TRIALS:,}, got {trials!r}"
+        )
+    graders: Any = mark.graders
+    if isinstance(graders, str) or not isinstance(graders, Sequence):
+        raise UsageError(f"graders must be a list, got {graders!r}", fix="write graders=[…]")
     for name in ("threshold", "row_threshold"):
         share = getattr(mark, name)
-        if share is not None and not (
-            isinstance(share, int | float) and math.isfinite(share) and 0 <= share <= 1
-        ):
+        if share is not None and not _is_share(share):
             raise UsageError(f"{name} must be a share from 0 to 1, got {share!r}")
+
+
+def _check_texts(mark: Mark) -> None:
+    for called in ("dataset", "name", "split"):
+        given: Any = getattr(mark, called)
+        if given is not None and not isinstance(given, str):
+            raise UsageError(f"{called} must be a text, got {given!r}")
+    name = mark.name
+    if name is not None and not (
+        name.strip() and name.isprintable() and "@" not in name and len(name) <= _LONGEST_NAME
+    ):
+        raise UsageError(
+            f"{excerpt(repr(name))} is no name of an experiment",
+            fix=f"it is a text of one line without '@', of at most {_LONGEST_NAME} characters",
+        )
+
+
+def _is_share(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return math.isfinite(value) and 0 <= value <= 1
 
 
 def rows_of(bench: Bench, key: str, mark: Mark, base: Path) -> Rows:

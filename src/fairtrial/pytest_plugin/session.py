@@ -32,6 +32,8 @@ _STREAK: Final = 5
 _HAPPENED: Final = pytest.StashKey[Happened]()
 _ARM: Final = pytest.StashKey[str]()
 _TOLERANCE: Final = 1e-9
+_XPASS: Final = "[XPASS(strict)]"
+"""How pytest begins to tell of a test that passed and must not."""
 
 
 class Session:
@@ -328,6 +330,8 @@ class _Judged:
         """Make it the outcome of a report; the traceback of a failed test stays."""
         if report.when != "call":
             return  # a fixture failed, which pytest tells as an error
+        if str(report.longrepr or "").startswith(_XPASS):
+            return  # that it passed is what is wrong
         if self.missed is None or not self.fails:
             report.outcome = "passed"
             report.longrepr = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -103,7 +103,7 @@ def Eval(  # noqa: N802  # it is read as a thing: Eval("support", …)
         StoreError: the store cannot be read or written.
         KeyboardInterrupt: after Ctrl-C, when the trials in flight have ended.
     """
-    evaluation = _Evaluation(name, data, task, tuple(graders), options)
+    evaluation = _Evaluation(name, data, task, _listed(graders), options)
     return waited_for(evaluation.run, evaluation.control)
 
 
@@ -119,7 +119,7 @@ async def eval_async(
     The task runs on an event loop of its own, in another thread: a client that is bound to the
     caller's loop is to be made within the task. A cancel ends the trials in flight.
     """
-    evaluation = _Evaluation(name, data, task, tuple(graders), options)
+    evaluation = _Evaluation(name, data, task, _listed(graders), options)
     return await awaited(evaluation.run, evaluation.control)
 
 
@@ -163,7 +163,13 @@ class _Evaluation:
         given = self.options.get("baseline")
         if given is None:
             return None
-        ref = given.id if isinstance(given, Experiment) else given
+        if not isinstance(given, Experiment | str):
+            raise UsageError(
+                f"a {type(given).__name__} is no experiment",
+                where="baseline",
+                fix="give an experiment, its id or its name",
+            )
+        ref = given if isinstance(given, str) else given.id
         return bench.store.experiments.find(ref).experiment.id
 
     def _request(self, bench: Bench) -> Request:
@@ -175,7 +181,13 @@ class _Evaluation:
         given = {key: value for key, value in self.options.items() if value is not None}
         task, graders = self._task(), self._graders()
         decoded = decode(Request, {**_chosen(given, Request), "name": self.name}, "Eval")
-        resume = self.options.get("resume", False)
+        resume: Any = self.options.get("resume", False)
+        if not isinstance(resume, bool | str | None):
+            raise UsageError(
+                f"a {type(resume).__name__} is no experiment",
+                where="resume",
+                fix="give True for the newest, or an id",
+            )
         return dataclasses.replace(
             decoded,
             dataset=self._dataset(bench),
@@ -248,6 +260,17 @@ class _Evaluation:
             if digest is not None:
                 facts["task_scripts"] = {MAIN_ARM: digest}
         return facts
+
+
+def _listed(graders: Any) -> tuple[Any, ...]:
+    """Return graders as they are wanted: several of them, in a list."""
+    if isinstance(graders, str | Mapping) or callable(graders) or not isinstance(graders, Iterable):
+        raise UsageError(
+            f"a {type(graders).__name__} is no list of graders",
+            where="graders",
+            fix="write graders=[…], also for one",
+        )
+    return tuple(graders)
 
 
 def _compared(bench: Bench, experiment_id: str) -> tuple[Comparison | None, str | None]:
