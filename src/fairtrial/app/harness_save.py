@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Final
 
@@ -26,7 +27,7 @@ def harness_save(bench: Bench, request: Request) -> HarnessSavedReport:
         FairtrialError: it cannot be read.
     """
     harness = harness_of(bench, request.source)
-    path = bench.path(request.file)
+    path = Path(os.path.normpath(bench.path(request.file)))
     if not harness.files:
         raise UsageError(
             "there is nothing to save: no AGENTS.md, CLAUDE.md, rule or skill is here",
