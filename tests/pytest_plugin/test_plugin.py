@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -53,15 +54,17 @@ class Ran:
         return all(any(fnmatch(line, pattern) for line in lines) for pattern in patterns)
 
 
-def run(source: str, *words: str) -> Ran:
+def run(source: str, *words: str, **environ: str) -> Ran:
     Path("test_it.py").write_text(source)
-    line = [sys.executable, "-m", "pytest", *_ON, "-W", "error", *words]
-    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    line = [sys.executable, "-m", "pytest", *_ON, "-p", "xdist", "-W", "error", *words]
+    # What else is installed takes five times as long to load as everything that is tested here.
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", **environ}
+    done = subprocess.run(line, capture_output=True, text=True, check=False, env=environment)
     return Ran(done.returncode, done.stdout + done.stderr)
 
 
 def test_an_experiment_is_kept_of_each_marked_test() -> None:
-    result = run(LETTERS)
+    result = run(LETTERS, PYTEST_DISABLE_PLUGIN_AUTOLOAD="")  # beside all that is installed
     assert result.code == 0
     assert result.counts == {"passed": 6}
     assert result.shows(
@@ -277,8 +280,11 @@ def test_numbers(input):
     source = source.replace("return input", "return '?'")
     result = run(source, f"--fairtrial-baseline={base.id}", "--fairtrial-gate")
     assert result.code == 1
-    assert result.shows(f"  against * ({base.id}):", "*the gate says hold*")
-    assert run(source, "--fairtrial-baseline=exp_nowhere").code == 1
+    assert result.shows(
+        f"  against test_numbers ({base.id}): 12 broken, 0 fixed",
+        "  B − A: −100.0 points (95 % interval −* to −*)",
+        "*the gate says hold*",
+    )
     # Without one it is the session before.
     again = run(source)
     assert again.code == 0
@@ -324,6 +330,62 @@ def test_it({parameter}):
     assert re.search(message, text)
 
 
+RAN = """
+import pathlib, pytest
+
+@pytest.mark.fairtrial(cases=[{"input": 1}, {"input": 2}], graders=%s)
+def test_it(input):
+    pathlib.Path("ran").touch()
+    return input
+"""
+
+
+@pytest.mark.parametrize(
+    ("graders", "words", "environ", "message"),
+    [
+        ([], ["--fairtrial-baseline=exp_nowhere"], {}, "there is no experiment exp_nowhere"),
+        ([], ["-n", "2"], {"FAIRTRIAL_ENVIRONMENT": "moon"}, "'moon' is no environment"),
+        ([], [], {"FAIRTRIAL_HOME": "/dev/null/here"}, "the store cannot be here"),
+        ([{"kind": "judge", "rubric": "good?"}], [], {}, "no provider is given"),
+        (["exact", "exakt"], [], {}, "graders[1]: unknown grader kind 'exakt'"),
+    ],
+)
+def test_what_cannot_be_kept_or_graded_is_told_before_anything_runs(
+    graders: list[object], words: list[str], environ: dict[str, str], message: str
+) -> None:
+    result = run(RAN % graders, *words, **environ)
+    assert result.code not in (0, 3)
+    assert message in result.text
+    assert "INTERNALERROR" not in result.text
+    assert not Path("ran").exists()
+
+
+def test_a_grader_that_cannot_start_ends_the_session() -> None:
+    result = run(RAN % [{"kind": "command", "command": "/nowhere/grade"}])
+    assert (result.code, result.counts) == (2, {"failed": 1})
+    assert "finds no program '/nowhere/grade'" in result.text
+    assert "INTERNALERROR" not in result.text
+
+
+def test_a_store_that_is_gone_meanwhile_is_told_and_the_tests_go_on() -> None:
+    source = """
+import os, pathlib, pytest
+
+@pytest.fixture(autouse=True, scope="session")
+def moved():
+    home = pathlib.Path(os.environ["FAIRTRIAL_HOME"])
+    home.rename(home.with_name("moved"))
+
+@pytest.mark.fairtrial(cases=[{"input": 1}, {"input": 2}])
+def test_it(input):
+    return input
+"""
+    result = run(source)
+    assert (result.code, result.counts) == (1, {"passed": 2})
+    assert result.text.count("not stored: ") == 1
+    assert "INTERNALERROR" not in result.text
+
+
 def test_coroutines_return_outputs_too() -> None:
     pytest.importorskip("anyio")
     result = run(
@@ -339,6 +401,8 @@ def anyio_backend():
 async def test_later(case):
     return case.input.upper()
 """,
+        "-p",
+        "anyio",
     )
     assert result.counts == {"passed": 1}
     assert Experiment.of("test_later").means == {"test": 1.0, "exact": 1.0}

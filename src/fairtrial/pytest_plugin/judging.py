@@ -24,6 +24,7 @@ from fairtrial.model.json import Json
 from fairtrial.model.score import Score
 from fairtrial.model.task import TaskResult
 from fairtrial.model.trial import Trial, TrialKey
+from fairtrial.ports import Grader as BuiltGrader
 from fairtrial.sdk.naming import Names
 from fairtrial.sdk.scoring import Grader, name_of
 from fairtrial.sdk.waiting import waited_for
@@ -83,19 +84,30 @@ class Judge:
         """
         own = {"kind": "python", "name": TEST, "function": function, "threshold": 1.0}
         given = [_spec(one, names) for one in graders]
-        specs = grader_specs([own, *given], "graders")
-        return cls(specs, bench)
+        *others, first = grader_specs([*given, own], "graders")  # places are those of `graders`
+        return cls((first, *others), bench)
+
+    def check(self) -> None:
+        """Build the graders, before anything runs.
+
+        Raises:
+            UsageError: one cannot be built, e.g. without a provider.
+        """
+        self._built(HostWorkspace(slots=1))
 
     def trials(self, case: Case, arm: str, happened: Sequence[Happened]) -> list[Trial]:
-        """Return one trial for each run of the test, in their order."""
+        """Return one trial for each run of the test, in their order.
+
+        Raises:
+            UsageError: a grader cannot start.
+        """
         if not happened:
             return []
         return waited_for(lambda: asyncio.run(self._all(case, arm, happened)), Control())
 
     async def _all(self, case: Case, arm: str, happened: Sequence[Happened]) -> list[Trial]:
         workspace = HostWorkspace(slots=1)
-        surroundings = self.bench.surroundings(self.bench.cwd, workspace)
-        graders = [build_grader(spec, surroundings, spec.name) for spec in self.specs[1:]]
+        graders = self._built(workspace)
         try:
             for grader in graders:
                 await grader.open()
@@ -109,6 +121,10 @@ class Judge:
             for grader in graders:
                 await grader.close()
             await workspace.close()
+
+    def _built(self, workspace: HostWorkspace) -> list[BuiltGrader]:
+        surroundings = self.bench.surroundings(self.bench.cwd, workspace)
+        return [build_grader(spec, surroundings, "grader") for spec in self.specs[1:]]
 
     async def _trial(
         self, key: TrialKey, case: Case, happened: Happened, graders: Sequence[Any]

@@ -18,11 +18,13 @@ from fairtrial.app.reports.experiment import ExperimentReport, experiment_report
 from fairtrial.engine.plan import Arm, Plan, Policy
 from fairtrial.graders.registry import grader_specs
 from fairtrial.interchange.experiment_exports.export import headline, percent
-from fairtrial.model.errors import ExitCode, FairtrialError
+from fairtrial.model.errors import ExitCode, FairtrialError, StoreError
 from fairtrial.model.experiment import Experiment, Status
 from fairtrial.model.json import Json
 from fairtrial.model.trial import Trial
 from fairtrial.ports import RowQuery
+from fairtrial.sdk.comparison import Comparison
+from fairtrial.sdk.words import size
 from fairtrial.tasks.registry import task_spec
 
 _SHOWN: Final = 10
@@ -85,13 +87,17 @@ class Recorder:
         self._baseline: str | None = config.option.fairtrial_baseline
         self._gate = bool(config.option.fairtrial_gate)
         self._kept: dict[str, _Kept] = {}
-        self._trouble: list[str] = []
+        self._trouble: dict[str, None] = {}  # in the order in which it came, each once
 
     def take(self, message: Mapping[str, str]) -> None:
         """Write the trials of one row; the first of an experiment opens it."""
         try:
+            if "trouble" in message:
+                raise StoreError(message["trouble"])
             kept = self._kept.get(message["key"])
             if kept is None:
+                if "head" not in message:
+                    return  # it could not be opened, which is told already
                 # Each process tells it before its first trials.
                 head = msgspec.json.decode(message["head"], type=Head)
                 kept = self._kept[head.key] = self._open(head)
@@ -100,7 +106,7 @@ class Recorder:
             self._bench.store.experiments.record(kept.experiment.id, trials, now)
             kept.trials += len(trials)
         except FairtrialError as error:
-            self._trouble.append(f"{message['key']}: not stored: {error}")
+            self._trouble[f"{message['key']}: not stored: {error}"] = None
 
     def _open(self, head: Head) -> _Kept:
         dataset = self._bench.store.datasets.version(head.dataset)
@@ -230,9 +236,8 @@ class Recorder:
         if kept.report is not None:
             totals = kept.report.state.totals
             terminal.write_line(
-                f"  {experiment.n_cases:,} cases × {experiment.trials:,} trials of "
-                f"{experiment.dataset}@{experiment.dataset_number}: {totals.passed:,} passed, "
-                f"{totals.failed:,} failed, {totals.undecided:,} undecided"
+                f"  {size(experiment)}: {totals.passed:,} passed, {totals.failed:,} failed, "
+                f"{totals.undecided:,} undecided"
             )
             if kept.report.state.status_reason:
                 terminal.write_line(f"  {kept.report.state.status_reason}")
@@ -242,9 +247,8 @@ class Recorder:
             if kept.head.threshold is not None:
                 terminal.write_line(f"  needed: {percent(kept.head.threshold)}")
         if kept.comparison is not None:
-            found = kept.comparison.comparison
-            terminal.write_line(f"  against {_line(found.a.label)} ({found.a.id}):")
-            terminal.write_line(f"  {_line(found.sentence)}")
+            for line in Comparison(kept.comparison).lines():
+                terminal.write_line(f"  {_line(line)}")
         for line in kept.lines:
             terminal.write_line(f"  {_line(line)}")
         if kept.bad is not None:

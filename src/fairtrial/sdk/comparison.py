@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -11,9 +11,11 @@ from fairtrial.app.bench import Bench, bench_here
 from fairtrial.app.exp_compare import compared
 from fairtrial.app.reports.comparison import ComparisonReport
 from fairtrial.app.requests.exp_compare import Gate, Request
+from fairtrial.interchange.comparison_exports.export import counts_of, interval_of
 from fairtrial.model.comparison import Change, RowChange
 from fairtrial.model.delta import Delta
 from fairtrial.model.json import Json
+from fairtrial.sdk.words import named
 
 if TYPE_CHECKING:
     from fairtrial.sdk.experiment import Experiment
@@ -58,15 +60,17 @@ class Comparison:
         """Return it as JSON, as `fairtrial exp compare --json` prints it."""
         return self.report.json()
 
-    def __repr__(self) -> str:
+    def lines(self) -> Iterator[str]:
+        """Yield what it comes to in a few lines of plain text, against what it is first."""
         found = self.report.comparison
-        counts = ", ".join(
-            f"{count:,} {change.value}" for change, count in found.counts.items() if count
-        )
-        lines = [f"{found.b.label} against {found.a.label}: {counts or 'no row in both'}"]
+        yield f"against {named(found.a)}: {counts_of(found)}"
+        yield f"B − A: {interval_of(found.delta)}"
         if self.report.decision is not None:
-            lines.append(f"{self.report.decision.outcome.value}: {self.report.decision.reasons[0]}")
-        return "\n".join([*lines, found.sentence])
+            yield f"{self.report.decision.outcome.value}: {self.report.decision.reasons[0]}"
+        yield found.sentence
+
+    def __repr__(self) -> str:
+        return "\n".join([f"{named(self.report.comparison.b)}", *self.lines()])
 
     def _repr_html_(self) -> str:
         """Return it for a notebook: all text escaped, nothing loaded from elsewhere."""

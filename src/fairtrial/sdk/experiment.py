@@ -19,6 +19,7 @@ from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Verdict
 from fairtrial.ports import EVERY_ROW, RowQuery, TrialFilter
 from fairtrial.sdk.comparison import Comparison, compare
+from fairtrial.sdk.words import size
 from fairtrial.stats.proportion import Rate
 
 _SHOWN = 10
@@ -141,9 +142,8 @@ class Experiment:
         experiment, totals = self.report.state.experiment, self.report.state.totals
         yield f"{_line(self.name)}  {self.id}  {self.status}"
         yield (
-            f"{experiment.n_cases:,} cases × {experiment.trials:,} trials of "
-            f"{experiment.dataset}@{experiment.dataset_number}: {totals.passed:,} passed, "
-            f"{totals.failed:,} failed, {totals.undecided:,} undecided"
+            f"{size(experiment)}: {totals.passed:,} passed, {totals.failed:,} failed, "
+            f"{totals.undecided:,} undecided"
         )
         if self.report.state.status_reason:
             yield _line(self.report.state.status_reason)
@@ -157,8 +157,7 @@ class Experiment:
                 f"{totals_of.total:,} scored"
             )
         if self.comparison is not None:
-            baseline = self.comparison.report.comparison.a
-            yield f"against {_line(baseline.name)} ({baseline.id}): {self.comparison.sentence}"
+            yield from self.comparison.lines()
         elif self.why_not_compared:
             yield _line(self.why_not_compared)
         for row in self.report.failed_rows[:_SHOWN]:

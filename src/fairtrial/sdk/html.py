@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jinja2
 
 from fairtrial.app.plots.experiment import experiment_picture
+from fairtrial.interchange.comparison_exports.export import WORDS, counts_of, interval_of
 from fairtrial.interchange.experiment_exports.export import headline, percent
 from fairtrial.interchange.experiment_exports.visible_text import one_line, preview
 from fairtrial.interchange.pictures.of_comparison import comparison_picture
@@ -18,6 +19,7 @@ from fairtrial.model.comparison import Change, RowChange
 from fairtrial.model.verdict import Verdict
 from fairtrial.ports import ExperimentStore, TrialFilter
 from fairtrial.sdk.comparison import Comparison
+from fairtrial.sdk.words import named, size
 
 if TYPE_CHECKING:
     from fairtrial.sdk.experiment import Experiment
@@ -41,6 +43,7 @@ def experiment_html(store: ExperimentStore, experiment: Experiment) -> str:
     return _rendered(
         "experiment.html",
         experiment=report.state.experiment,
+        size=size(report.state.experiment),
         state=report.state,
         totals=totals,
         note=report.note,
@@ -70,8 +73,10 @@ def comparison_html(comparison: Comparison) -> str:
     return _rendered(
         "comparison.html",
         found=found,
+        sides=(named(found.a), named(found.b)),
+        difference=interval_of(found.delta),
         decision=report.decision,
-        counts=[(change.value, count) for change, count in found.counts.items() if count],
+        counts=counts_of(found),
         picture=_address(comparison_picture(found, report.luck)),
         rows=_rows(rows[:_SHOWN]),
         left_out=max(0, len(rows) - _SHOWN),
@@ -82,7 +87,7 @@ def _rows(rows: Sequence[RowChange]) -> list[tuple[str, str, str, str, str]]:
     return [
         (
             str(row.key),
-            row.change.value,
+            WORDS[row.change],
             "–" if row.a is None else f"{row.a.passed}/{row.a.decided}",
             "–" if row.b is None else f"{row.b.passed}/{row.b.decided}",
             row.reason or "",
