@@ -15,6 +15,7 @@ from pathlib import Path
 from fairtrial import __version__
 from fairtrial.app.bench import Bench
 from fairtrial.app.doctor_capture import capture_checks
+from fairtrial.app.doctor_servers import server_checks
 from fairtrial.app.isolation_checks import isolation_checks
 from fairtrial.app.reports.doctor import Check, DoctorReport
 from fairtrial.app.requests.doctor import Request
@@ -42,6 +43,7 @@ def doctor(bench: Bench, request: Request) -> DoctorReport:  # noqa: ARG001  # e
             _store(bench),
             *_sessions(bench),
             *capture_checks(bench),
+            *server_checks(bench),
             _disk(bench.home),
             _git(bench),
             *(_agent(bench, name) for name in AGENTS),

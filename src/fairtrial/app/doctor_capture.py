@@ -14,7 +14,8 @@ from fairtrial.app.init import is_here, user_home
 from fairtrial.app.reports.doctor import Check
 from fairtrial.model.errors import UsageError
 from fairtrial.sessions.capture.folder import CaptureFolder
-from fairtrial.sessions.capture.hook_entries import SettingsError, commands, switched_off
+from fairtrial.sessions.capture.hook_entries import commands, switched_off
+from fairtrial.sessions.capture.json_settings import SettingsError
 from fairtrial.sessions.capture.settings_files import AGENTS, read_text, user_files
 
 _RECENT: Final = timedelta(days=1)

@@ -1,4 +1,4 @@
-"""`init`: puts hooks into the settings of agents, and takes them out again."""
+"""`init`: puts hooks, or the MCP server, into agents' settings, and takes them out again."""
 
 from __future__ import annotations
 
@@ -26,19 +26,22 @@ from fairtrial.sessions.capture.settings_files import (
     check_writable,
     config_folder,
     project_files,
+    project_server_files,
     read_text,
     taking_out,
     text_hash,
     user_files,
+    user_server_files,
     write_text,
 )
 from fairtrial.sessions.repositories import Repositories
 
+_SERVERS = "mcp:"
 _PROGRAMS = {CLAUDE_CODE: "claude"}
 
 
 def init(bench: Bench, request: Request) -> InitReport:
-    """Put hooks into agents' settings, or take them out, once the user consents.
+    """Put hooks, or the server, into agents' settings, or take them out, once the user consents.
 
     Raises:
         UsageError: there is no such agent, or a file cannot be read, is broken or read-only;
@@ -56,6 +59,7 @@ def init(bench: Bench, request: Request) -> InitReport:
         [_change(edit, records, undo=request.undo) for edit in edits],
         request.undo,
         made=not request.dry_run,
+        mcp=request.mcp,
     )
     if request.dry_run or not changed:
         return report
@@ -100,18 +104,20 @@ def _adding(bench: Bench, request: Request) -> list[Edit]:
             why="there is no folder of their settings, and no `claude` or `codex` on PATH",
             fix="install one, or name it: fairtrial init --agent claude-code",
         )
-    files = [file for agent in agents for file in _files(bench, agent, project=request.project)]
+    files = [file for agent in agents for file in _files(bench, agent, request)]
     return [adding(file, bench.home.absolute()) for file in files]
 
 
 def _undoing(bench: Bench, request: Request, records: _Records) -> list[Edit]:
     agents = _agents(request)
-    files = [file for agent in agents for file in _files(bench, agent, project=request.project)]
+    files = [file for agent in agents for file in _files(bench, agent, request)]
     if not request.project:
-        files += [file for file in records.files() if file.agent in agents]
+        files += [
+            file for file in records.files() if file.agent in agents and file.servers is request.mcp
+        ]
     edits = []
     for file in {file.path: file for file in files}.values():
-        edit = taking_out(file, *records.of(file.path))
+        edit = taking_out(file, *records.of(file))
         if edit.before is not None:
             edits.append(edit)
     return edits
@@ -130,9 +136,10 @@ def user_home(bench: Bench) -> Path:
     return Path(bench.environ.get("HOME") or Path.home())
 
 
-def _files(bench: Bench, agent: str, *, project: bool) -> list[SettingsFile]:
-    if not project:
-        return user_files(agent, bench.environ, user_home(bench))
+def _files(bench: Bench, agent: str, request: Request) -> list[SettingsFile]:
+    if not request.project:
+        of_user = user_server_files if request.mcp else user_files
+        return of_user(agent, bench.environ, user_home(bench))
     root = Repositories().around(str(bench.cwd))
     if root is None:
         raise NotFoundError(
@@ -140,7 +147,8 @@ def _files(bench: Bench, agent: str, *, project: bool) -> list[SettingsFile]:
             where="--project",
             fix="change to one, or leave --project out to change your own settings",
         )
-    return project_files(agent, Path(root))
+    of_project = project_server_files if request.mcp else project_files
+    return of_project(agent, Path(root))
 
 
 def _change(edit: Edit, records: _Records, *, undo: bool) -> SettingsChange:
@@ -179,6 +187,11 @@ def _diff(edit: Edit) -> str:
     return Redactor(SESSION_RULES).body("\n".join(lines).encode()).decode(errors="replace")
 
 
+def _key(file: SettingsFile) -> str:
+    """Return what a file is remembered by: hooks and servers may be in the same one."""
+    return f"{_SERVERS}{file.path}" if file.servers else str(file.path)
+
+
 class _Records:
     """What `init` remembers of each file: what was in it before, and what it wrote."""
 
@@ -186,9 +199,9 @@ class _Records:
         self._folder = home / "capture"
         self._file = self._folder / "installed.json"
 
-    def of(self, path: Path) -> tuple[str | None, str | None]:
+    def of(self, file: SettingsFile) -> tuple[str | None, str | None]:
         """Return the text of a file before `init`, and the hash of what it wrote; or None."""
-        record = self._all().get(str(path), {})
+        record = self._all().get(_key(file), {})
         backup, written = record.get("backup"), record.get("written")
         try:
             original = None if backup is None else read_text(Path(backup))
@@ -199,19 +212,24 @@ class _Records:
         return original, written if isinstance(written, str) else None
 
     def files(self) -> list[SettingsFile]:
-        """Return all files that hooks were put into."""
+        """Return all files that hooks, or the server, were put into."""
         return [
-            SettingsFile(str(record.get("agent")), Path(path), shared=bool(record.get("shared")))
-            for path, record in self._all().items()
+            SettingsFile(
+                str(record.get("agent")),
+                Path(key.removeprefix(_SERVERS)),
+                shared=bool(record.get("shared")),
+                servers=key.startswith(_SERVERS),
+            )
+            for key, record in self._all().items()
         ]
 
     def backup_of(self, edit: Edit) -> str | None:
         """Return where the text of a file without ours is, or will be kept."""
         if edit.before == edit.after:
             return None
-        known = self._all().get(str(edit.file.path), {}).get("backup")
+        known = self._all().get(_key(edit.file), {}).get("backup")
         if edit.original is not None:
-            return str(self._backup(edit.file.path))
+            return str(self._backup(edit.file))
         return None if known is None else str(known)
 
     def keep(self, edit: Edit, *, undo: bool) -> None:
@@ -221,7 +239,7 @@ class _Records:
             StoreError: the data folder cannot be written.
         """
         records = self._all()
-        key = str(edit.file.path)
+        key = _key(edit.file)
         known = records.pop(key, {})
         try:
             if not undo:
@@ -251,13 +269,13 @@ class _Records:
             return known.get("backup")
         if edit.original is None:
             return None
-        backup = self._backup(edit.file.path)
+        backup = self._backup(edit.file)
         backup.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         backup.write_bytes(edit.original.encode())
         return str(backup)
 
-    def _backup(self, path: Path) -> Path:
-        name = f"{sha256(str(path).encode()).hexdigest()[:12]}-{path.name}"
+    def _backup(self, file: SettingsFile) -> Path:
+        name = f"{sha256(_key(file).encode()).hexdigest()[:12]}-{file.path.name}"
         return self._folder / "backups" / name
 
     def _all(self) -> dict[str, dict[str, Any]]:

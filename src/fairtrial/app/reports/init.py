@@ -50,9 +50,10 @@ class InitReport:
 
     Attributes:
         changes: Each file that was looked at.
-        undo: Whether hooks were taken out.
+        undo: Whether hooks, or the server, were taken out.
         made: Whether the changes were made; not with --dry-run.
         asking: Whether the user is about to be asked.
+        mcp: Whether it is the MCP server, in place of hooks.
     """
 
     schema: ClassVar[str] = "fairtrial.init/1"
@@ -61,6 +62,7 @@ class InitReport:
     undo: bool
     made: bool
     asking: bool = False
+    mcp: bool = False
 
     @property
     def exit_code(self) -> ExitCode:
@@ -72,6 +74,7 @@ class InitReport:
         return {
             "schema": self.schema,
             "changes": [asdict(change) for change in self.changes],
+            "mcp": self.mcp,
             "undo": self.undo,
             "made": self.made,
         }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from rich.console import Console
 
 from fairtrial.app.reports.init import Action, InitReport, SettingsChange
@@ -22,6 +24,11 @@ _PLANNED = {
     Action.NONE: "nothing to change",
 }
 _NEXT = "Start a session, then look: fairtrial doctor"
+_SERVER_NEXT = {
+    "config.toml": "See it in Codex: codex mcp list",
+    ".mcp.json": "Claude Code asks whoever works here before it starts the server: claude mcp list",
+    ".claude.json": "See it in Claude Code: claude mcp list",
+}
 _TRUST = "Codex asks once, when its terminal starts, whether it may run the hooks."
 
 
@@ -37,6 +44,10 @@ def render(report: InitReport, console: Console) -> None:
             line(console, "Nothing was changed. To make these changes: the same with --yes")
         return
     if report.undo or not changed:
+        return
+    if report.mcp:
+        for change in changed:
+            line(console, _SERVER_NEXT[PurePath(change.path).name])
         return
     line(console, _NEXT)
     if any(change.path.endswith("hooks.json") for change in changed):

@@ -5,13 +5,11 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from fairtrial.sessions.capture.command_line import is_ours
+from fairtrial.sessions.capture.json_settings import SettingsError, parsed, written
 from fairtrial.sessions.capture.payload import CLAUDE_CODE, CODEX
 
 TIMEOUT_S: Final = 15
@@ -37,27 +35,6 @@ EVENTS: Final[Mapping[str, Mapping[str, str | None]]] = {
 """The events that each agent tells of, and which tools."""
 
 
-class SettingsError(Exception):
-    """A file of settings is not as its agent would have it; `str()` says how."""
-
-
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """How a file is written.
-
-    Attributes:
-        indent: What one level is indented by.
-        ending: What the file ends with.
-        line: What a line ends with.
-        mark: What the file begins with.
-    """
-
-    indent: str = "  "
-    ending: str = "\n"
-    line: str = "\n"
-    mark: str = ""
-
-
 def with_hooks(text: str | None, agent: str, command: str) -> str:
     """Return a file's text with our hooks in it; the same text when they are there already.
 
@@ -79,7 +56,7 @@ def with_hooks(text: str | None, agent: str, command: str) -> str:
     hooks = settings.setdefault("hooks", {})
     for event, group in wanted.items():
         hooks.setdefault(event, []).append(group)
-    return _written(settings, _layout(text or ""))
+    return written(settings, text or "")
 
 
 def without_hooks(text: str, before: str | None) -> str:
@@ -104,7 +81,7 @@ def without_hooks(text: str, before: str | None) -> str:
     _take_out(settings, keep=keep)
     if not settings["hooks"] and "hooks" not in known:
         del settings["hooks"]
-    return _written(settings, _layout(text))
+    return written(settings, text)
 
 
 def has_hooks(text: str) -> bool:
@@ -142,28 +119,9 @@ def _group(matcher: str | None, command: str) -> dict[str, Any]:
 
 
 def _parsed(text: str | None) -> dict[str, Any]:
-    body = (text or "").removeprefix("\ufeff")
-    if not body.strip():
-        return {}
-    try:
-        settings = json.loads(body, object_pairs_hook=_without_doubles)
-    except ValueError as error:
-        raise SettingsError(f"it is no JSON: {error}") from None
-    except RecursionError:
-        raise SettingsError("it is nested too deeply") from None
-    if not isinstance(settings, dict):
-        raise SettingsError("it is no JSON object")
+    settings = parsed(text)
     _check(settings.get("hooks", {}))
     return settings
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        double = next(name for name in names if names.count(name) > 1)
-        raise ValueError(f"the name {double!r} stands twice in one object")
-    return found
 
 
 def _check(hooks: object) -> None:
@@ -208,24 +166,3 @@ def _take_out(settings: dict[str, Any], keep: tuple[str, ...]) -> None:
             settings["hooks"][event] = left
         else:
             del settings["hooks"][event]
-
-
-def _layout(text: str) -> Layout:
-    if not text.strip():
-        return Layout()
-    body = text.removeprefix("\ufeff")
-    indented = re.search(r"[{\[][ \t]*\r?\n([ \t]+)\S", body)
-    return Layout(
-        indent=indented[1] if indented else "" if "\n" not in body.strip() else "  ",
-        ending=body[len(body.rstrip()) :],
-        line="\r\n" if "\r\n" in body else "\n",
-        mark="\ufeff" if text.startswith("\ufeff") else "",
-    )
-
-
-def _written(settings: Mapping[str, Any], layout: Layout) -> str:
-    if layout.indent:
-        body = json.dumps(settings, indent=layout.indent, ensure_ascii=False)
-    else:
-        body = json.dumps(settings, ensure_ascii=False)
-    return layout.mark + body.replace("\n", layout.line) + layout.ending

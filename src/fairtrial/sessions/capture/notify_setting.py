@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Sequence
 
 from fairtrial.sessions.capture.command_line import is_ours
-from fairtrial.sessions.capture.hook_entries import SettingsError
+from fairtrial.sessions.capture.json_settings import SettingsError
 
 
 def with_notify(text: str | None, command: Sequence[str]) -> str | None:

@@ -12,16 +12,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairtrial.model.errors import UsageError
-from fairtrial.sessions.capture import hook_entries, notify_setting
+from fairtrial.sessions.capture import (
+    hook_entries,
+    json_servers,
+    notify_setting,
+    toml_servers,
+)
 from fairtrial.sessions.capture.command_line import in_shell, own_command, shared_command
-from fairtrial.sessions.capture.hook_entries import SettingsError
+from fairtrial.sessions.capture.json_settings import SettingsError
 from fairtrial.sessions.capture.payload import CLAUDE_CODE, CODEX
+from fairtrial.sessions.capture.server_command import own_server, shared_server
 
 AGENTS = (CLAUDE_CODE, CODEX)
 _NOTIFY_TAKEN = (
     "its notify is yours and stays: where Codex passes hooks over because they are not trusted, "
     "`fairtrial sessions sync` finds its sessions"
 )
+_SERVER_TAKEN = "its server called fairtrial is yours and stays"
+_TRUSTED = "Codex reads the settings of a repository that it trusts, and of no other"
 _HOOKS_OFF = '"disableAllHooks" is set there: Claude Code calls no hooks'
 
 
@@ -33,16 +41,18 @@ class SettingsFile:
         agent: Whose.
         path: Where.
         shared: A team shares it, by way of the repository.
+        servers: It is looked at for the MCP servers that it names; else for hooks.
     """
 
     agent: str
     path: Path
     shared: bool = False
+    servers: bool = False
 
     @property
     def holds_notify(self) -> bool:
-        """Whether it is Codex's config.toml; else it is JSON with hooks."""
-        return self.path.suffix == ".toml"
+        """Whether it is Codex's config.toml, for what it calls; else it is JSON with hooks."""
+        return self.path.suffix == ".toml" and not self.servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +99,23 @@ def project_files(agent: str, root: Path) -> list[SettingsFile]:
     return [SettingsFile(agent, root / name, shared=True)]
 
 
+def user_server_files(agent: str, environ: Mapping[str, str], home: Path) -> list[SettingsFile]:
+    """Return the files that name a user's MCP servers."""
+    folder = config_folder(agent, environ, home)
+    if agent == CODEX:
+        return [SettingsFile(agent, folder / "config.toml", servers=True)]
+    beside = folder if environ.get("CLAUDE_CONFIG_DIR") else home
+    return [SettingsFile(agent, beside / ".claude.json", servers=True)]
+
+
+def project_server_files(agent: str, root: Path) -> list[SettingsFile]:
+    """Return the files that name a repository's MCP servers."""
+    name = ".mcp.json" if agent == CLAUDE_CODE else ".codex/config.toml"
+    return [SettingsFile(agent, root / name, shared=True, servers=True)]
+
+
 def adding(file: SettingsFile, data_folder: Path) -> Edit:
-    """Return what becomes of a file when hooks are put into it.
+    """Return what becomes of a file when hooks, or the server, are put into it.
 
     Raises:
         UsageError: it cannot be read or changed, or is broken.
@@ -99,7 +124,15 @@ def adding(file: SettingsFile, data_folder: Path) -> Edit:
     words = own_command(file.agent, data_folder)
     note = None
     try:
-        if file.holds_notify:
+        if file.servers:
+            server = shared_server() if file.shared else own_server(data_folder)
+            put_into = toml_servers if file.path.suffix == ".toml" else json_servers
+            served = put_into.with_server(before, server, shared=file.shared)
+            if served is None:
+                return Edit(file, before, before, note=_SERVER_TAKEN)
+            after = served
+            note = _TRUSTED if file.shared and file.agent == CODEX else None
+        elif file.holds_notify:
             after = notify_setting.with_notify(before, words)
             if after is None:
                 return Edit(file, before, before, note=_NOTIFY_TAKEN)
@@ -113,8 +146,21 @@ def adding(file: SettingsFile, data_folder: Path) -> Edit:
     return Edit(file, before, after, original=original, note=note)
 
 
+def server_in(file: SettingsFile) -> object:
+    """Return what a file says of a server called fairtrial; None when it names none.
+
+    Raises:
+        UsageError: it cannot be read, or is broken.
+    """
+    look = toml_servers if file.path.suffix == ".toml" else json_servers
+    try:
+        return look.server_in(read_text(file.path))
+    except SettingsError as error:
+        raise UsageError(str(error), where=str(file.path), fix="mend the file") from None
+
+
 def taking_out(file: SettingsFile, original: str | None, written: str | None) -> Edit:
-    """Return what becomes of a file when hooks are taken out of it.
+    """Return what becomes of a file when hooks, or the server, are taken out of it.
 
     Args:
         file: The file.
@@ -210,6 +256,10 @@ def check_writable(path: Path) -> None:
 
 
 def _without(file: SettingsFile, text: str, original: str | None) -> str:
+    if file.servers and file.path.suffix == ".toml":
+        return toml_servers.without_server(text, shared=file.shared)
+    if file.servers:
+        return json_servers.without_server(text, original, shared=file.shared)
     if file.holds_notify:
         return notify_setting.without_notify(text)
     return hook_entries.without_hooks(text, original)
