@@ -82,13 +82,26 @@ def listed_views(report: ExperimentsReport) -> list[ListedView]:
             target=target_of(state.experiment),
             version=version_of(state.experiment),
             gate=gate_chip(gate),
-            scores=[(totals.grader, score_text(totals)) for totals in graders[:_SCORES]],
+            scores=_scores(state.experiment, graders[:_SCORES]),
             against=against,
             started_by=started_by(state.experiment),
         )
         for state, against, graders, gate in zip(
             report.states, report.against, report.graders, report.gates, strict=True
         )
+    ]
+
+
+def _scores(experiment: Experiment, graders: Sequence[GraderTotals]) -> list[tuple[str, str]]:
+    negated = negated_of(experiment)
+    return [
+        (
+            totals.grader,
+            f"{totals.scored - totals.passed:,} hit"
+            if totals.grader in negated and totals.scored
+            else score_text(totals),
+        )
+        for totals in graders
     ]
 
 
@@ -194,6 +207,16 @@ def again_commands(state: ExperimentState) -> list[tuple[str, str]]:
         again = f"fairtrial exp run --resume {name} --retry-errors"
         found.append(("Run what infrastructure ended again", again))
     return found
+
+
+def negated_of(experiment: Experiment) -> set[str]:
+    """Return the graders that find what had better not be there."""
+    graders = experiment.spec.get("graders") or ()
+    return {
+        str(grader.get("name"))
+        for grader in graders
+        if isinstance(grader, Mapping) and grader.get("not")
+    }
 
 
 def judges_of(experiment: Experiment) -> dict[str, str]:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from fairtrial.app.reports.experiment_page import ExperimentPage
-from fairtrial.http.web.experiment_words import score_text
-from fairtrial.http.web.words import counted, duration, money, percent, points, signed
+from fairtrial.http.web.experiment_words import negated_of, score_text
+from fairtrial.http.web.words import DASH, counted, duration, money, percent, points, signed
 from fairtrial.model.experiment import GraderTotals, Totals
 from fairtrial.stats.interval import Interval
 from fairtrial.stats.proportion import Rate
@@ -18,6 +18,7 @@ _RATE_MEANS: Final = (
     "rate. Below it its 95 % interval."
 )
 _MEAN_MEANS: Final = "Mean of the grader's scores over all trials that it scored"
+_HITS_MEANS: Final = "Trials in which it was found; the fewer the better, as the grader has `not`"
 _DURATION_MEANS: Final = "Mean time of a trial, retries included"
 
 
@@ -50,9 +51,12 @@ def tiles_of(report: ExperimentPage) -> list[Tile]:
     tiles = [_rate(report)]
     # One grader says the same as the pass rate.
     if len(report.graders) > 1 or any(_not_a_share(one) for one in report.graders):
+        negated = negated_of(report.state.experiment)
         several = len(report.state.experiment.arms) > 1
         tiles += [
-            _grader(one, report.was.get(one.grader), several=several)
+            _hits(one, report.was.get(one.grader), several=several)
+            if one.grader in negated
+            else _grader(one, report.was.get(one.grader), several=several)
             for one in report.graders[:_MOST]
         ]
     known = f"{totals.costed:,} of {totals.recorded:,} trials tell it"
@@ -116,6 +120,24 @@ def _grader(now: GraderTotals, was: GraderTotals | None, *, several: bool) -> Ti
     unscored = now.total - now.scored
     notes = (f"{counted(unscored, 'trial')} undecided",) if unscored else ()
     return Tile(now.grader, score_text(now), about, change, better, notes, _MEAN_MEANS)
+
+
+def _hits(now: GraderTotals, was: GraderTotals | None, *, several: bool) -> Tile:
+    """Return the tile of what had better not happen: how often it did."""
+    change, better = None, None
+    if not several and was is not None and now.scored and was.scored:
+        more = _hit(now) / now.scored - _hit(was) / was.scored
+        change, risen = _moved(more, share=True)
+        better = None if risen is None else not risen
+    unscored = now.total - now.scored
+    notes = (f"{counted(unscored, 'trial')} undecided",) if unscored else ()
+    value = f"{_hit(now):,}" if now.scored else DASH
+    about = f"of {counted(now.scored, 'trial')} hit it"
+    return Tile(now.grader, value, about, change, better, notes, _HITS_MEANS)
+
+
+def _hit(totals: GraderTotals) -> int:
+    return totals.scored - totals.passed
 
 
 def _moved(difference: float, *, share: bool) -> tuple[str, bool | None]:
