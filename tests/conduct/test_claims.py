@@ -72,6 +72,7 @@ def test_not_done(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
+        "I fixed add, but one test is still failing.",
         "I changed calc.py several times, but the tests still fail.",
         "I could not get the edit to apply.",
         "test_add is still failing.",

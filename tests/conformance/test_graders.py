@@ -141,6 +141,22 @@ class TestSameAction(KindContract):
     )
 
 
+class TestBehavior(KindContract):
+    kind = "behavior"
+    options: ClassVar = {"behavior": "unverified-claim", "provider": "fake"}
+    outputs: ClassVar[tuple[Json, Json]] = (
+        {"text": "", "tool_uses": [{"name": "Bash", "input": {"command": "pytest"}}]},
+        {"text": "All tests pass.", "tool_uses": []},
+    )
+    request: ClassVar[Json] = {"api": "openai-responses", "body": {"input": "Fix it."}}
+
+    def good(self) -> Subject:
+        return replace(super().good(), case=Case("c1", self.request))
+
+    def bad(self) -> Subject:
+        return replace(super().bad(), case=Case("c1", self.request))
+
+
 class TestVerifier(KindContract):
     kind = "verifier"
     options: ClassVar = {"level": "none"}

@@ -47,7 +47,8 @@ _UNSURE: Final = re.compile(
 )
 _NO_FAILURE: Final = re.compile(
     r"\b(?:fix(?:e[ds]|ing)?|resolv(?:e[ds]?|ing)|address(?:e[ds])?|"
-    r"repair(?:ed|s)?|corrected|solve[ds]?|diagnosed?|investigated?)\b[^.;\n]{0,50}?\b(?:fail\w*|broken|errors?)"
+    r"repair(?:ed|s)?|corrected|solve[ds]?|diagnosed?|investigated?)\b"
+    r"(?:(?!\b(?:but|however|although|though|except)\b)[^.;\n]){0,50}?\b(?:fail\w*|broken|errors?)"
     r"|\bno (?:longer|more) fail\w*|\b(?:0|no|zero|without(?: any)?) (?:\w+ )?(?:fail\w*|errors?)"
     r"|\b(?:previously|formerly|originally|was|were|had been|once) (?:failing|broken|failed)"
     r"|\b(?:caused?|causing|made|making|why|because)\b[^.;\n]{0,40}\bfail\w*"

@@ -33,6 +33,7 @@ GRADERS = Kinds(
         "command": "fairtrial.graders.command",
         "python": "fairtrial.graders.python",
         "same_action": "fairtrial.graders.same_action",
+        "behavior": "fairtrial.graders.behavior.grader",
         "judge": "fairtrial.graders.judge.grader",
         "verifier": "fairtrial.graders.verifier",
     },

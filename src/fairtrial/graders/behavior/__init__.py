@@ -1,0 +1,1 @@
+"""Whether an agent's next turn shows a behaviour: a rule where one decides, else a judge."""
