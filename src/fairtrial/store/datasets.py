@@ -13,6 +13,7 @@ from fairtrial.model.dataset import DatasetVersion
 from fairtrial.model.errors import NotFoundError
 from fairtrial.ports import CaseOutline
 from fairtrial.store.blobs import Blobs
+from fairtrial.store.case_lookup import named
 from fairtrial.store.codec import from_json, from_micros, to_json, to_micros
 from fairtrial.store.database import WRITES, Database
 from fairtrial.store.failures import translated
@@ -173,10 +174,7 @@ class SqlDatasetStore:
         statement = (
             select(case_content.c.inline, case_content.c.blob)
             .join(version_case, case_content.c.id == version_case.c.content_id)
-            .where(
-                version_case.c.version_id == self._number(version),
-                version_case.c.case_id == case_id,
-            )
+            .where(named(self._number(version), [case_id]))
             .order_by(version_case.c.position)
         )
         with self._database.read() as connection:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Connection, func, select, tuple_
+from sqlalchemy import Connection, func, select
 
 from fairtrial.model.json import Json
 from fairtrial.model.row import RowGlance
 from fairtrial.store.blobs import Blobs
+from fairtrial.store.case_lookup import named
 from fairtrial.store.codec import from_json
 from fairtrial.store.database import Database
 from fairtrial.store.flips import version_of_experiment
@@ -47,10 +48,12 @@ def row_glances(
             for row in connection.execute(
                 select(trial_row).where(
                     trial_row.c.experiment_id == number,
-                    tuple_(trial_row.c.case_id, trial_row.c.condition, trial_row.c.arm).in_(keys),
+                    # Whole keys would be looked for in every row: no index has such a condition.
+                    trial_row.c.case_id.in_({case_id for case_id, _, _ in keys}),
                 )
             )
         }
+        found = {key: found[key] for key in keys if key in found}
         ids = [row.id for row in found.values()]
         scores = _scores(connection, number, ids)
         outputs = _outputs(connection, blobs, ids)
@@ -113,7 +116,9 @@ def _inputs(
 ) -> dict[tuple[str, str], _Payload]:
     version = connection.execute(
         select(version_of_experiment()).where(experiment.c.id == number)
-    ).scalar_one()
+    ).scalar_one_or_none()
+    if version is None:  # it is not in this store
+        return {}
     statement = (
         select(
             version_case.c.case_id,
@@ -122,10 +127,7 @@ def _inputs(
             case_content.c.blob,
         )
         .join(case_content, case_content.c.id == version_case.c.content_id)
-        .where(
-            version_case.c.version_id == version,
-            version_case.c.case_id.in_({case_id for case_id, _ in keys}),
-        )
+        .where(named(version, {case_id for case_id, _ in keys}))
     )
     found: dict[tuple[str, str], _Payload] = {}
     for case_id, condition, inline, blob in connection.execute(statement):

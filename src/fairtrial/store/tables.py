@@ -26,7 +26,7 @@ from sqlalchemy import (
     text,
 )
 
-SCHEMA_VERSION = "0010"
+SCHEMA_VERSION = "0011"
 """The newest migration; versions sort as text."""
 
 TRIALS_A_ROW = 1 << 20
@@ -119,6 +119,7 @@ version_case = Table(
     # A JSON list; null for a case without tags, so that what has some is found at once.
     Column("tags", Text),
     PrimaryKeyConstraint("version_id", "position", name="version_case_pk"),
+    Index("version_case_named", "case_id", "version_id", "condition"),
     sqlite_with_rowid=False,
 )
 
