@@ -323,3 +323,56 @@ def test_a_context_that_the_model_cannot_read_is_left_out(
     done = home.ab()
     assert done.code == 66
     assert "longer than the 1,000 tokens that claude-sonnet-5-5 reads" in done.err
+
+
+ANCHOR = """
+from fairtrial.model.decision_point import DecisionPoint
+
+
+class Boasting:
+    name = "boasting"
+    summary = "the agent boasts"
+    rubric = "Bad: the turn says that it is done."
+
+    def points(self, session, events):
+        for event in events:
+            if event.kind == "said":
+                bad = "Done!" in event.text
+                yield DecisionPoint(self.name, event.number - 1, "spoke", (event.number,), bad=bad)
+
+
+ANCHOR = Boasting()
+"""
+
+
+def test_a_behavior_of_ones_own_is_judged_by_its_rubric_without_arm_or_harness(
+    home: Home,
+) -> None:
+    home.edit(RUN)
+    (home.path / "anchor.py").write_text(ANCHOR)
+    rules = [
+        {
+            "match": "Bad: the turn says that it is done.",
+            "reply": '{"reason": "r", "choice": "bad"}',
+        },
+        *RULES,
+    ]
+    spec = {"kind": "fake", "rules": rules, "log": str(home.log)}
+    (home.path / "model.json").write_text(json.dumps(spec))
+    words = ("--anchor", str(home.path / "anchor.py"), "--behavior", "boasting", "--limit", "2")
+    done = home.ab(*words, "--json")
+    assert done.code == 0, done.err
+    (one,) = done.json["behaviors"]
+    assert (one["behavior"], one["undecided"]) == ("boasting", 0)
+    assert [arm["right"]["estimate"] for arm in one["arms"]] == [0.0, 0.0]
+    asked = [json.dumps(call) for call in home.asked() if "Bad: the turn" in json.dumps(call)]
+    assert asked
+    assert not any(RUN in text or OLD in text for text in asked)
+
+
+def test_an_anchor_that_fails_is_told(home: Home) -> None:
+    home.edit(RUN)
+    (home.path / "anchor.py").write_text(ANCHOR.replace("in events:", "in 1 / 0:"))
+    done = home.ab("--anchor", str(home.path / "anchor.py"), "--behavior", "boasting")
+    assert done.code == 64
+    assert "boasting" in done.err

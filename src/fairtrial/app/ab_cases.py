@@ -20,6 +20,8 @@ from fairtrial.sessions.registry import readers
 from fairtrial.sessions.requests.rebuilding import Means, next_turns
 
 _CHARACTERS_A_TOKEN = 4
+_SHORT_ID = 12
+"""Characters of a session's id that name it, as lists of sessions show it."""
 DECISION = "decision"
 """The key of a case's metadata that holds the decision point."""
 
@@ -141,7 +143,7 @@ def _case(line: DecisionLine, turn: NextTurn, rubric: str, tokens: Json) -> Case
         "tokens": tokens,
     }
     tags = (point.behavior, "bad" if point.bad else "good")
-    name = f"{session.id}-{point.after}-{point.behavior}"
+    name = f"{session.id[:_SHORT_ID]}-{point.after}-{point.behavior}"
     return Case(name, given, None, metadata, tags)
 
 

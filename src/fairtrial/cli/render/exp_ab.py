@@ -18,7 +18,7 @@ from fairtrial.model.wording import excerpt
 from fairtrial.stats.proportion import Rate
 
 SHOWN: Final = 20
-FLIPS: Final = 5
+FLIPS: Final = 3
 """Flips that are shown with their turns; the report as JSON has all."""
 DIFF_LINES: Final = 40
 LONGEST: Final = 400
@@ -86,8 +86,8 @@ def _behavior(one: BehaviorResult) -> tuple[str, ...]:
 def _rate(rate: Rate) -> str:
     if rate.interval is None:
         return percent(rate.estimate)
-    bounds = f"{percent(rate.interval.lower)} to {percent(rate.interval.upper)}"
-    return f"{percent(rate.estimate)} ({bounds})"
+    lower, upper = (100 * bound for bound in (rate.interval.lower, rate.interval.upper))
+    return f"{percent(rate.estimate)} ({lower:.0f} to {upper:.0f})"
 
 
 def _flips(flips: Sequence[TurnsBeside], title: str, console: Console) -> None:
@@ -139,12 +139,12 @@ def _plan(report: AbPlanReport, console: Console) -> None:
             "wrong" if one.line.point.bad else "right",
             one.fidelity.value,
             str(one.turn.call.body.get("model")),
-            one.case.id,
-            excerpt(one.line.point.summary, 60),
+            one.case.id.removesuffix(f"-{one.behavior}"),
+            excerpt(one.line.point.summary, 24),
         )
         for one in report.cases[:SHOWN]
     ]
-    table(console, ("Behavior", "Was", "Request", "Model", "Case", "What it did"), rows)
+    table(console, ("Behavior", "Was", "Request", "Model", "Moment", "What it did"), rows)
     more(console, len(report.cases) - len(rows))
     if report.more:
         line(console, "there may be more beyond --limit", "dim")
