@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-_FRONT: Final = re.compile(r"---[ \t]*\n(.*?)(?:\n|(?<=\A---\n))---[ \t]*(?:\n|\Z)", re.DOTALL)
+_FRONT: Final = re.compile(r"---[ \t]*\n(.*?)(?:\n|(?<=\A---\n))---[ \t]*(?:\n\s*|\Z)", re.DOTALL)
 _COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
 _DEAF: Final = frozenset({"link_open", "link_close", "s_open", "s_close"})
 _IMPORT: Final = re.compile(r"(?:\A|(?<=\s))@((?:\\ |[^\s\\]|\\(?! ))+)")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from fairtrial.harness.block import block, exchanged
+from fairtrial.harness.block import CLAUDE_CODE, block, exchanged
+from fairtrial.harness.blocks.claude_code import exchanged_later, later_path
 from fairtrial.harness.loading.agents import loaded
+from fairtrial.harness.loading.claude_code import told_later
 from fairtrial.model.call import Api, WireCall
 from fairtrial.model.harness import Harness, LoadedText
 from fairtrial.model.next_turn import HarnessPlace
@@ -29,7 +31,9 @@ def told(call: WireCall, place: HarnessPlace, harness: Harness) -> WireCall:
     """Return a request with a harness in the place of the one that it tells of.
 
     Where it tells of none, the new one is put before the first turn, as the agent would. What is
-    of the user's own, outside of the repository, stays.
+    of the user's own, outside of the repository, stays. Files that Claude Code told of later, when
+    it touched what they are about, are exchanged there; one that would have been new then is not
+    put in.
 
     Args:
         call: The request.
@@ -44,31 +48,52 @@ def told(call: WireCall, place: HarnessPlace, harness: Harness) -> WireCall:
     if not place.at:
         _put_first(call.api, body, block(place.agent, texts, place.root, place.cwd))
     # From the end: what becomes empty is taken out, which moves what comes after it.
-    for path in sorted(place.at, key=_order, reverse=True):
-        _exchange(body, path, texts, place)
+    later = dict(_told_later(body, place))
+    for path in sorted({*place.at, *later}, key=_order, reverse=True):
+        now = _text_at(body, path)
+        if path in place.at:
+            text = exchanged(now, place.agent, texts, place.root, place.cwd)
+        else:
+            text = exchanged_later(now, told_later(harness, later[path], place.cwd))
+        _put(body, path, text)
     return replace(call, body=body)
+
+
+def _told_later(
+    body: Mapping[str, Any], place: HarnessPlace
+) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield where a request tells of a file in the middle of a session, and of which."""
+    turns = body.get("messages") if place.agent == CLAUDE_CODE else None
+    for number, turn in enumerate(turns if isinstance(turns, list) else ()):
+        content = turn.get("content") if isinstance(turn, Mapping) else None
+        for at, part in enumerate(content if isinstance(content, list) else ()):
+            text = part.get(_LEAF) if isinstance(part, Mapping) else None
+            path = later_path(text, place.root) if isinstance(text, str) else None
+            if path is not None:
+                yield ("messages", number, "content", at, _LEAF), path
 
 
 def _order(path: Sequence[str | int]) -> list[str]:
     return [f"{name:012d}" if isinstance(name, int) else name for name in path]
 
 
-def _exchange(
-    body: dict[str, Any],
-    path: Sequence[Any],
-    texts: Sequence[LoadedText],
-    place: HarnessPlace,
-) -> None:
-    holders: list[Any] = [body]
+def _text_at(body: Mapping[str, Any], path: Sequence[Any]) -> str:
+    now: Any = body
     try:
-        for name in path[:-1]:
-            holders.append(holders[-1][name])
-        now = holders[-1][path[-1]]
+        for name in path:
+            now = now[name]
     except (KeyError, IndexError, TypeError):
         now = None
     if not isinstance(now, str):
         raise NoSuchPlaceError(f"there is no text at {'.'.join(map(str, path))}")
-    text = exchanged(now, place.agent, texts, place.root, place.cwd)
+    return now
+
+
+def _put(body: dict[str, Any], path: Sequence[Any], text: str) -> None:
+    """Put a text into a request in the place of the one that is there."""
+    holders: list[Any] = [body]
+    for name in path[:-1]:
+        holders.append(holders[-1][name])
     holders[-1][path[-1]] = text
     if text or path[-1] != _LEAF:
         return

@@ -12,17 +12,22 @@ import pytest
 from tests.sessions.start_state.repo import Repo
 
 from fairtrial.harness.block import CLAUDE_CODE, CODEX, block, exchanged, recorded
+from fairtrial.harness.blocks.claude_code import exchanged_later, later_path
 from fairtrial.harness.loading.agents import loaded
+from fairtrial.harness.loading.claude_code import told_later
 from fairtrial.harness.loading.listing import listed
 from fairtrial.harness.sources import Place
+from fairtrial.model.call import ToolUse
 from fairtrial.model.harness import Harness
 from fairtrial.testing.model_server import ModelServer, ScriptedAnswer
+from fairtrial.testing.model_server.script import Script
 
 AGENTS = Path(__file__).parents[3] / ".agents/node_modules/.bin"
 pytestmark = pytest.mark.skipif(
     not (AGENTS / "claude").exists() or not (AGENTS / "codex").exists() or not shutil.which("git"),
     reason="needs the real Claude Code and Codex (`make agents`), and git",
 )
+DONE: Script = (ScriptedAnswer("Done."),)
 SKILL = "---\nname: {name}\ndescription: Does {name} things\n{more}---\nThe body.\n"
 MARKDOWN = """---
 title: of the front matter
@@ -95,8 +100,8 @@ FILES = {
 }
 
 
-def run(agent: str, repo: Path, cwd: str, home: Path) -> str:
-    """Run an agent for one turn; return all texts of its request."""
+def run(agent: str, repo: Path, cwd: str, home: Path, script: Script = DONE) -> str:
+    """Run an agent; return all texts of its last request."""
     config = home / agent
     config.mkdir(parents=True, exist_ok=True)
     environ = {
@@ -107,7 +112,7 @@ def run(agent: str, repo: Path, cwd: str, home: Path) -> str:
         "HTTP_PROXY": "http://127.0.0.1:9",
         "NO_PROXY": "127.0.0.1",
     }
-    with ModelServer((ScriptedAnswer("Done."),)) as server:
+    with ModelServer(script) as server:
         if agent == CLAUDE_CODE:
             (config / "CLAUDE.md").write_text("THE USER'S OWN\n")
             environ |= {
@@ -138,7 +143,7 @@ def run(agent: str, repo: Path, cwd: str, home: Path) -> str:
             check=False,
         )
         assert server.calls, (done.stdout, done.stderr)
-        body = server.calls[0].body
+        body = server.calls[-1].body
     assert isinstance(body, dict)
     given = body["messages"] if agent == CLAUDE_CODE else body["input"]
     assert isinstance(given, list)
@@ -232,6 +237,34 @@ def test_claude_code_tells_what_links_share_once(tmp_path: Path) -> None:
     (repo.root / "sub/CLAUDE.md").symlink_to("../AGENTS.md")
     repo.write("CLAUDE.local.md", "@bad.md\n")
     is_as_told(CLAUDE_CODE, repo, "", tmp_path / "home")
+
+
+def test_claude_code_tells_of_files_below_when_it_touches_them(tmp_path: Path) -> None:
+    files: dict[str, str | bytes] = {
+        "CLAUDE.md": "ROOT\n",
+        "src/a.py": "x = 1\n",
+        "src/CLAUDE.md": "NESTED @in.md\n<!-- gone -->\n",
+        "src/in.md": "IN\n",
+        "src/CLAUDE.local.md": "  LOCAL  ",
+        "src/.claude/rules/n.md": "NESTED RULE\n\n",
+        "src/.claude/rules/blank.md": "\n",
+        ".claude/rules/p.md": "---\npaths: src/**\n---\n\nOF PATHS\n",
+        ".claude/rules/q.md": "---\npaths: lib/**\n---\nOF OTHERS\n",
+    }
+    repo = repo_with(tmp_path / "repo", files)
+    read = ToolUse("toolu_1", "Read", {"file_path": str(repo.root / "src/a.py")})
+    script = (ScriptedAnswer("", tool_uses=(read,)), *DONE)
+    request = run(CLAUDE_CODE, repo.root, "", tmp_path / "home", script)
+    harness, root = harness_of(repo), str(repo.root)
+    found = {path: text for text in request.split("\0") if (path := later_path(text, root))}
+    assert set(found) == {
+        *("src/CLAUDE.md", "src/in.md", "src/CLAUDE.local.md", "src/.claude/rules/n.md"),
+        ".claude/rules/p.md",
+    }
+    for path, text in found.items():
+        assert exchanged_later(text, told_later(harness, path)) == text
+    assert told_later(harness, "CLAUDE.md") is None
+    assert told_later(harness, "src/.claude/rules/blank.md") is None
 
 
 def test_codex_is_told_from_the_root_to_its_folder(tmp_path: Path) -> None:

@@ -26,6 +26,12 @@ _END: Final = re.compile(
     r"</system-reminder>)"
 )
 """What may stand behind the last section: older versions told of more in the same reminder."""
+_LATER: Final = re.compile(
+    rf"(?P<before>{_OPENED}\nContents of (?P<path>[^\n]+):\n\n)(?P<text>.*)"
+    rf"(?P<after>\n{_CLOSED}\s*)\Z",
+    re.DOTALL,
+)
+"""What is told of a file once the agent touches what it is about."""
 _TITLE: Final = "# claudeMd\n"
 
 
@@ -85,6 +91,23 @@ def exchanged(text: str, texts: Sequence[LoadedText], root: str, _cwd: str) -> s
     if sections:
         return found.before + _BETWEEN.join(map(str, sections)) + found.after
     return _without_block(found)
+
+
+def later_path(text: str, root: str) -> str | None:
+    """Return which file of the repository a reminder in the middle of a session tells of.
+
+    None when the text is no such reminder, or the file is not of the repository.
+    """
+    found = _LATER.match(text)
+    return None if found is None else _Section(found["path"], "", "").inside(root)
+
+
+def exchanged_later(text: str, told: str | None) -> str:
+    """Return such a reminder with another text of the file; empty without one."""
+    found = _LATER.match(text)
+    if found is None:
+        return text
+    return "" if told is None else f"{found['before']}{told}{found['after']}"
 
 
 def _read(text: str) -> _Block | None:

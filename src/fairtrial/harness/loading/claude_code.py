@@ -62,6 +62,27 @@ def told(text: str) -> str:
     return without_comments(front_matter(text)[1]).strip()
 
 
+def told_later(harness: Harness, path: str, cwd: str = "") -> str | None:
+    """Return what a session is told of a file when it touches what the file is about.
+
+    None when it is told nothing then: the file is not in the harness, is blank, or was told of at
+    the start.
+
+    Args:
+        harness: The files.
+        path: The file: a rule with `paths`, or instructions below the folder of the session.
+        cwd: The folder of the session, from the root of the repository.
+
+    Raises:
+        UsageError: the folder is outside of the repository.
+    """
+    text = harness.files.get(path)
+    if text is None or any(one.path == path for one in loaded(harness, cwd)):
+        return None
+    plain = without_comments(front_matter(text)[1])
+    return plain if plain.strip() else None
+
+
 def _rules(harness: Harness, start: str) -> Iterator[str]:
     for path, text in harness.files.items():
         if path.startswith(start) and path.endswith(".md"):
