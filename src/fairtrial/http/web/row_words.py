@@ -20,6 +20,8 @@ PREVIEW: Final = 4_000
 """Characters of a payload that a panel shows before somebody asks for all of it."""
 _SPANS: Final = 200
 _MESSAGES: Final = 100
+_CONVERSATIONS: Final = ("messages", "conversation")
+"""Keys of an output that may hold a conversation."""
 _SESSION: Final = re.compile(r"ses_[0-9a-z]{6,40}")
 ATTACK: Final = "attack"
 _CHANGES: Final = {
@@ -233,7 +235,7 @@ def trial_view(trial: Trial) -> TrialView:
         trial=trial,
         verdict=Chip(trial.verdict.value.capitalize(), kind),
         cause=None if trial.cause is None else _CAUSES[trial.cause],
-        output=None if steps and isinstance(trial.output, list) else preview(trial.output),
+        output=_beside_steps(trial.output) if steps else preview(trial.output),
         steps=steps[:_MESSAGES],
         spans=[_span(span) for span in trial.spans[:_SPANS]],
         n_spans=len(trial.spans),
@@ -241,13 +243,20 @@ def trial_view(trial: Trial) -> TrialView:
     )
 
 
+def _beside_steps(output: Json) -> Preview | None:
+    """Return what an output holds beside its conversation; None when that is all."""
+    if not isinstance(output, Mapping):
+        return None
+    told = next(name for name in _CONVERSATIONS if output.get(name))
+    rest = {name: value for name, value in output.items() if name != told}
+    return preview(rest) if rest else None
+
+
 def _steps(output: Json) -> list[Step]:
     """Return the conversation that an output is or holds; nothing when it has none."""
     found = output
     if isinstance(output, Mapping):
-        found = next(
-            (output[name] for name in ("messages", "conversation") if output.get(name)), ()
-        )
+        found = next((output[name] for name in _CONVERSATIONS if output.get(name)), ())
     if not isinstance(found, list) or not found:
         return []
     if not all(isinstance(one, Mapping) and "role" in one for one in found):

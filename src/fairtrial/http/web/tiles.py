@@ -19,7 +19,7 @@ _RATE_MEANS: Final = (
 )
 _MEAN_MEANS: Final = "Mean of the grader's scores over all trials that it scored"
 _HITS_MEANS: Final = "Trials in which it was found; the fewer the better, as the grader has `not`"
-_DURATION_MEANS: Final = "Mean time of a trial, retries included"
+_DURATION_MEANS: Final = "Mean time of a trial: its last try, without the grading"
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,8 @@ def session_routes(bench: Bench) -> APIRouter:
         except FairtrialError as error:
             return refused(ref, request, form, error)
         names = ", ".join(one.task.name for one in report.drafted)
-        return _back(found.id, done=f"Drafted {report.suite}/{names}; check it before you use it")
+        check = f"fairtrial eval validate {report.suite}"
+        return _back(found.id, done=f"Drafted {report.suite}/{names}; to check: {check}")
 
     return router
 
