@@ -6,6 +6,7 @@ import json
 import math
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.interchange.results.reading import read
@@ -85,7 +86,7 @@ def test_scores_are_numbers_or_missing_with_a_reason(tmp_path: Path) -> None:
 
 
 def test_errors_and_limits_have_their_causes(tmp_path: Path) -> None:
-    changes = {
+    changes: dict[str, dict[str, Any]] = {
         "api": {"error": {"message": "RateLimitError('429')"}, "scores": {}},
         "task": {"error": {"message": "ValueError('boom')"}, "scores": {}},
         "gone": {"error": {"message": "CancelledError()"}, "scores": {}},
@@ -112,7 +113,7 @@ def test_a_log_that_was_never_closed_is_a_part(tmp_path: Path) -> None:
     found = read(path)
     assert len(found.trials) == 1
     assert (found.run.ending, found.run.model) == ("interrupted", "openai/gpt")
-    told = {"status": "error", "error": {"message": "x"}}
+    told: dict[str, Any] = {"status": "error", "error": {"message": "x"}}
     failed = read(inspect_json(tmp_path / "e.json", SAMPLES, **told))
     assert (failed.run.ending, failed.run.why) == ("stopped", "error: x")
 

@@ -96,13 +96,13 @@ def archive(path: Path, members: Mapping[str, bytes], method: int = 93) -> None:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as packed:
         for name, data in members.items():
             packed.writestr(name, zstandard.ZstdCompressor().compress(data))
-    data = bytearray(path.read_bytes())
+    marked = bytearray(path.read_bytes())
     for mark, place in ((b"PK\x03\x04", 8), (b"PK\x01\x02", 10)):
-        at = data.find(mark)
+        at = marked.find(mark)
         while at >= 0:
-            data[at + place : at + place + 2] = (93).to_bytes(2, "little")
-            at = data.find(mark, at + 4)
-    path.write_bytes(data)
+            marked[at + place : at + place + 2] = (93).to_bytes(2, "little")
+            at = marked.find(mark, at + 4)
+    path.write_bytes(marked)
 
 
 def promptfoo_result(

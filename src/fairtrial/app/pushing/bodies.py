@@ -70,7 +70,7 @@ def trial_of(found: FoundTrial, notes: Notes, where: str) -> dict[str, Json]:
     """
     row: dict[str, Json] = {
         "scores": {
-            short_name(name, LONGEST_GRADER): score_body(score, notes, where)
+            short_name(name, LONGEST_GRADER) or "score": score_body(score, notes, where)
             for name, score in found.scores.items()
         },
         "output": found.output,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 import zipfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,11 @@ _ZSTANDARD: Final = 93
 _LOCAL: Final = struct.Struct("<4s5H3L2H")
 _MARK: Final = b"PK\x03\x04"
 _ENCRYPTED: Final = 1
+_BROKEN: Final = (
+    *(EOFError, NotImplementedError, OSError, OverflowError, ValueError),
+    *(struct.error, zipfile.BadZipFile, zlib.error),
+)
+"""What reading a damaged archive raises."""
 
 
 class MemberError(Exception):
@@ -55,10 +61,8 @@ class Archive:
         try:
             with self._opened(info) as stream:
                 data = stream.read(most + 1)
-        except (OSError, EOFError, ValueError, struct.error, zipfile.BadZipFile) as error:
+        except _BROKEN as error:
             raise MemberError(f"it is damaged: {error}") from None
-        except NotImplementedError as error:
-            raise MemberError(str(error)) from None
         if len(data) > most:
             raise MemberError(f"it has more than {most:,} bytes")
         self._read += len(data)
@@ -97,11 +101,12 @@ def archive_at(path: Path) -> Iterator[Archive]:
     checked(path)
     with path.open("rb") as file:
         try:
-            with zipfile.ZipFile(file) as archive:
-                yield Archive(file, archive)
-        except zipfile.BadZipFile as error:
+            archive = zipfile.ZipFile(file)
+        except _BROKEN as error:
             raise UsageError(
                 "the archive cannot be read",
                 where=str(path),
                 why=f"{error}; it may have been cut off while it was written",
             ) from None
+        with archive:
+            yield Archive(file, archive)

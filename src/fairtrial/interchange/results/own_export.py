@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Final
 
-from fairtrial.interchange.results.amounts import amount, count, list_of, moment, number, tokens_of
+from fairtrial.interchange.results.amounts import (
+    amount,
+    count,
+    list_of,
+    moment,
+    number,
+    tokens_of,
+    word,
+)
 from fairtrial.interchange.results.contract import Cause, FoundScore, FoundTrial, Trouble
 from fairtrial.model.case import DEFAULT_CONDITION
 from fairtrial.model.json import Json
@@ -66,7 +74,7 @@ def _scores(row: Mapping[str, Json]) -> dict[str, FoundScore]:
     }
     for one in list_of(row.get("scores")):
         if isinstance(one, dict) and isinstance(one.get("grader"), str):
-            named[one["grader"]] = FoundScore(number(one.get("value")), one.get("reason"))
+            named[one["grader"]] = FoundScore(number(one.get("value")), word(one.get("reason")))
     return named
 
 
