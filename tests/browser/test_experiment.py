@@ -109,6 +109,10 @@ def test_the_baseline_is_chosen_and_made_the_projects(
     expect(page.locator(".baseline")).to_contain_text("the newest earlier finished one")
     page.get_by_role("button", name="Make it the project's baseline").click()
     expect(page.locator(".baseline")).to_contain_text("the project's baseline")
+    page.get_by_role("button", name="Clear the project's baseline").click()
+    expect(page.locator(".baseline")).to_contain_text("the newest earlier finished one")
+    page.get_by_role("button", name="Make it the project's baseline").click()
+    expect(page.get_by_role("button", name="Clear the project's baseline")).to_be_visible()
     page.get_by_label("Baseline").select_option(index=1)
     expect(page.locator(".baseline")).to_contain_text("as given")
 

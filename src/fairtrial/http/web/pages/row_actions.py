@@ -25,7 +25,10 @@ def row_action_routes(bench: Bench) -> APIRouter:
 
     @router.post("/experiments/{ref}/project-baseline")
     def project_baseline(ref: str, form: _Form) -> RedirectResponse:
-        exp_baseline(bench, BaselineRequest("set", form.get("baseline", "")))
+        if form.get("what") == "clear":
+            exp_baseline(bench, BaselineRequest("clear"))
+        else:
+            exp_baseline(bench, BaselineRequest("set", form.get("baseline", "")))
         return RedirectResponse(with_query(f"/experiments/{ref}", {}), 303)
 
     @router.post("/experiments/{ref}/rows/dataset")
