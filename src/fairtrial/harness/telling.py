@@ -9,8 +9,10 @@ from typing import Any, Final
 
 from fairtrial.harness.block import CLAUDE_CODE, block, exchanged
 from fairtrial.harness.blocks.claude_code import exchanged_later, later_path
+from fairtrial.harness.blocks.skills import claude_exchanged, codex_exchanged, lists_skills
 from fairtrial.harness.loading.agents import loaded
 from fairtrial.harness.loading.claude_code import told_later
+from fairtrial.harness.loading.listing import claude_listed, codex_listed
 from fairtrial.model.call import Api, WireCall
 from fairtrial.model.harness import Harness, LoadedText
 from fairtrial.model.next_turn import HarnessPlace
@@ -33,7 +35,8 @@ def told(call: WireCall, place: HarnessPlace, harness: Harness) -> WireCall:
     Where it tells of none, the new one is put before the first turn, as the agent would. What is
     of the user's own, outside of the repository, stays. Files that Claude Code told of later, when
     it touched what they are about, are exchanged there; one that would have been new then is not
-    put in.
+    put in. So are the lines that list skills and commands; of Claude Code's, which do not say whose
+    they are, none is taken out.
 
     Args:
         call: The request.
@@ -56,21 +59,49 @@ def told(call: WireCall, place: HarnessPlace, harness: Harness) -> WireCall:
         else:
             text = exchanged_later(now, told_later(harness, later[path], place.cwd))
         _put(body, path, text)
+    _list_skills(body, place, harness)
     return replace(call, body=body)
+
+
+def _list_skills(body: dict[str, Any], place: HarnessPlace, harness: Harness) -> None:
+    """Exchange the lines that list skills, wherever a request has some."""
+    first = True
+    for path, text in list(_texts(body)):
+        if not lists_skills(text):
+            continue
+        if place.agent == CLAUDE_CODE:
+            lines = claude_listed(harness, place.cwd)
+            _put(body, path, claude_exchanged(text, lines, first=first))
+        else:
+            skills = codex_listed(harness, place.cwd)
+            _put(body, path, codex_exchanged(text, skills, place.root))
+        first = False
+
+
+def _texts(body: Mapping[str, Any]) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """Yield the texts of turns that the agent itself may have written, and where they are."""
+    for name in ("messages", "input"):
+        turns = body.get(name)
+        for number, turn in enumerate(turns if isinstance(turns, list) else ()):
+            if not isinstance(turn, Mapping) or turn.get("role") == "assistant":
+                continue
+            content = turn.get("content")
+            if isinstance(content, str):
+                yield (name, number, "content"), content
+            for at, part in enumerate(content if isinstance(content, list) else ()):
+                text = part.get(_LEAF) if isinstance(part, Mapping) else None
+                if isinstance(text, str):
+                    yield (name, number, "content", at, _LEAF), text
 
 
 def _told_later(
     body: Mapping[str, Any], place: HarnessPlace
 ) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Yield where a request tells of a file in the middle of a session, and of which."""
-    turns = body.get("messages") if place.agent == CLAUDE_CODE else None
-    for number, turn in enumerate(turns if isinstance(turns, list) else ()):
-        content = turn.get("content") if isinstance(turn, Mapping) else None
-        for at, part in enumerate(content if isinstance(content, list) else ()):
-            text = part.get(_LEAF) if isinstance(part, Mapping) else None
-            path = later_path(text, place.root) if isinstance(text, str) else None
-            if path is not None:
-                yield ("messages", number, "content", at, _LEAF), path
+    for at, text in _texts(body) if place.agent == CLAUDE_CODE else ():
+        path = later_path(text, place.root)
+        if path is not None:
+            yield at, path
 
 
 def _order(path: Sequence[str | int]) -> list[str]:

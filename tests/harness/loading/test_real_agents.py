@@ -13,9 +13,10 @@ from tests.sessions.start_state.repo import Repo
 
 from fairtrial.harness.block import CLAUDE_CODE, CODEX, block, exchanged, recorded
 from fairtrial.harness.blocks.claude_code import exchanged_later, later_path
+from fairtrial.harness.blocks.skills import claude_exchanged, codex_exchanged, lists_skills
 from fairtrial.harness.loading.agents import loaded
 from fairtrial.harness.loading.claude_code import told_later
-from fairtrial.harness.loading.listing import listed
+from fairtrial.harness.loading.listing import claude_listed, codex_listed, listed
 from fairtrial.harness.sources import Place
 from fairtrial.model.call import ToolUse
 from fairtrial.model.harness import Harness
@@ -183,6 +184,12 @@ def is_as_told(agent: str, repo: Repo, cwd: str, home: Path) -> None:
     if agent == CLAUDE_CODE:
         assert recorded(told, agent, root) == texts
     assert_lists(agent, request, listed(agent, harness, cwd))
+    listing = next(text for text in request.split("\0") if lists_skills(text))
+    if agent == CLAUDE_CODE:
+        again = claude_exchanged(listing, claude_listed(harness, cwd), first=True)
+    else:
+        again = codex_exchanged(listing, codex_listed(harness, cwd), root)
+    assert again == listing
 
 
 def assert_lists(agent: str, request: str, lines: tuple[str, ...]) -> None:

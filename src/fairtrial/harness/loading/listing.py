@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from fairtrial.harness.block import CLAUDE_CODE, CODEX
@@ -35,13 +36,19 @@ def listed(agent: str, harness: Harness, cwd: str = "") -> tuple[str, ...]:
         UsageError: the folder is outside of the repository.
     """
     if agent == CLAUDE_CODE:
-        return tuple(_claude_lines(harness, folders_to(cwd)))
-    return tuple(_codex_lines(harness, folders_to(cwd))) if agent == CODEX else ()
+        return tuple(claude_listed(harness, cwd).values())
+    if agent == CODEX:
+        return tuple(f"- {one.name}: {one.told}" for one in codex_listed(harness, cwd))
+    return ()
 
 
-def _claude_lines(harness: Harness, folders: list[str]) -> Iterator[str]:
+def claude_listed(harness: Harness, cwd: str) -> dict[str, str]:
+    """Return the lines that Claude Code lists, by the names that it calls them by."""
+    return dict(_claude_lines(harness, folders_to(cwd)[::-1]))
+
+
+def _claude_lines(harness: Harness, near_first: list[str]) -> Iterator[tuple[str, str]]:
     seen: set[str] = set()
-    near_first = folders[::-1]
     for name, text, usual in (
         *_claude_skills(harness, near_first),
         *_claude_commands(harness, near_first),
@@ -56,7 +63,7 @@ def _claude_lines(harness: Harness, folders: list[str]) -> Iterator[str]:
         known = f"{name} ({called})" if usual and called and called != name else name
         told = _claude_told(fields, body, usual)
         if told:
-            yield f"- {known}: {told}"
+            yield name, f"- {known}: {told}"
 
 
 def _claude_told(fields: Mapping[str, Any], body: str, usual: str) -> str:
@@ -89,10 +96,20 @@ def _claude_commands(harness: Harness, folders: list[str]) -> Iterator[tuple[str
                 yield name.replace("/", ":"), text, ""
 
 
-def _codex_lines(harness: Harness, folders: list[str]) -> list[str]:
+@dataclass(frozen=True, slots=True, order=True)
+class CodexSkill:
+    """A skill that Codex lists: its name, the path of its file, and what is told of it."""
+
+    name: str
+    path: str
+    told: str
+
+
+def codex_listed(harness: Harness, cwd: str) -> list[CodexSkill]:
+    """Return the skills that Codex lists, in their order."""
     found = []
+    starts = [posixpath.join(folder, name) for folder in folders_to(cwd) for name in _CODEX_FOLDERS]
     for path, text in harness.files.items():
-        starts = [posixpath.join(folder, name) for folder in folders for name in _CODEX_FOLDERS]
         folder, _, file = path.rpartition("/")
         if file != _SKILL or not path.startswith(tuple(starts)):
             continue
@@ -101,8 +118,8 @@ def _codex_lines(harness: Harness, folders: list[str]) -> list[str]:
         if told and not _is_hidden(harness.files.get(f"{folder}/agents/openai.yaml", "")):
             name = str(fields.get("name") or posixpath.basename(folder))
             cut = told if len(told) <= _CODEX_LONGEST else told[: _CODEX_LONGEST - 3] + "..."
-            found.append((name, path, cut))
-    return [f"- {name}: {told}" for name, _, told in sorted(found)]
+            found.append(CodexSkill(name, path, cut))
+    return sorted(found)
 
 
 def _is_hidden(policy: str) -> bool:
