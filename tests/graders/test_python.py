@@ -93,6 +93,13 @@ def costly(output):
 def three(a, b, c):
     return 1
 
+def alike(output, expected):
+    import numpy
+    return numpy.array([1, 2]).all()
+
+def unlike(output, expected):
+    return Grade(output == expected, "they differ")
+
 number = 3
 """
 
@@ -104,6 +111,8 @@ number = 3
         ("length", 0.3, "0.3 is below 0.5"),
         ("whole", 1.0, "r"),
         ("named", 1.0, "returned True"),
+        ("alike", 1.0, "returned True"),
+        ("unlike", 0.0, "they differ"),
         ("later", 0.25, "later"),
         ("judge", 1.0, None),
         ("judge.method", None, "cannot tell"),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import http.client
 import sqlite3
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 
 import pytest
 from tests.http.api import JSON
-from tests.http.conftest import PATIENCE_S, Server
+from tests.http.conftest import PATIENCE_S, Server, running
 
 from fairtrial.app.bench import Bench
 
@@ -81,3 +83,20 @@ def test_a_key_that_cannot_be_looked_up_is_a_problem(server: Server) -> None:
     _gone(server.bench)
     answer = server.ask("/v2/projects", headers={"authorization": "Bearer ftk_x"})
     assert answer.status == 503
+
+
+def test_writers_that_wait_keep_no_reader_waiting(bench: Bench) -> None:
+    with running(bench, host="0.0.0.0") as server:  # noqa: S104  # keys are looked up
+        known = {"authorization": f"Bearer {server.key('ci', 'write')}"}
+        wanted = (OPENED, {**JSON, **known})
+        with ThreadPoolExecutor(20) as pool:
+            with closing(sqlite3.connect(bench.home / "fairtrial.db")) as database:
+                database.execute("BEGIN IMMEDIATE")
+                waiting = [
+                    pool.submit(server.ask, "/v2/experiments", "POST", *wanted) for _ in range(20)
+                ]
+                time.sleep(0.5)  # until they wait
+                assert server.ask("/v2/experiments", headers=known).status == 200
+                assert not any(one.done() for one in waiting)
+                database.rollback()
+            assert {one.result().status for one in waiting} == {201}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from urllib.parse import quote
 
 import pytest
@@ -59,3 +60,21 @@ def test_what_a_project_is_compared_with_is_of_it(api: Api) -> None:
     ):
         assert (answer.status, answer.json["what"]) == (400, "the experiment is of another project")
     assert api.send("POST", "/v2/experiments", {**told, "baseline": "secret"}).status == 201
+
+
+@pytest.mark.parametrize("name", ["shop\n", "here", "prj_01M8MTWQ0VHDTHS72Z6CG5PXA7", "..", "a/b"])
+def test_a_project_has_a_name_of_its_own(api: Api, name: str) -> None:
+    assert api.send("POST", "/v2/projects", {"name": name}).status == 400
+
+
+def test_a_newline_is_no_part_of_a_commit(api: Api) -> None:
+    told = {"name": "x", "graders": [GRADER]}
+    for further in ({"git": {"commit": "abcdef1\n"}}, {"pull_request": "12\n"}):
+        assert api.send("POST", "/v2/experiments", {**told, **further}).status == 400
+    assert api.send("POST", "/v2/projects", {"name": "hereafter"}).status == 201
+
+
+def test_a_compressed_body_is_told_to_be_one(server: Server) -> None:
+    headers = {"content-type": "application/json", "content-encoding": "gzip"}
+    answer = server.ask("/v2/experiments", "POST", gzip.compress(b"{}"), headers)
+    assert (answer.status, answer.json["where"]) == (400, "Content-Encoding: gzip")

@@ -44,7 +44,7 @@ class ReportedGrader(Body, frozen=True):
 class ReportedGit(Body, frozen=True):
     """The commit that ran."""
 
-    commit: Annotated[str, Meta(pattern="^[0-9a-fA-F]{7,64}$")] | None = None
+    commit: Annotated[str, Meta(pattern=r"^[0-9a-fA-F]{7,64}$(?!\n)")] | None = None
     branch: Annotated[str, Meta(max_length=500)] | None = None
     dirty: Annotated[bool, Meta(description="Whether files differed from the commit")] | None = None
 
@@ -85,7 +85,7 @@ class NewExperiment(Body, frozen=True):
     model: Annotated[Text, Meta(description="The model behind it")] | None = None
     environment: Literal["dev", "staging", "prod", "ci"] = "dev"
     git: ReportedGit | None = None
-    pull_request: Annotated[str, Meta(pattern="^[0-9]{1,12}$")] | None = None
+    pull_request: Annotated[str, Meta(pattern=r"^[0-9]{1,12}$(?!\n)")] | None = None
     series: Annotated[Name, Meta(description="The loop that it is a round of")] | None = None
     baseline: (
         Annotated[
@@ -105,7 +105,7 @@ class NewExperiment(Body, frozen=True):
         Annotated[
             str,
             Meta(
-                pattern="^[0-9a-f]{64}$",
+                pattern=r"^[0-9a-f]{64}$(?!\n)",
                 description="A hash of all that is reported: where an experiment of the project "
                 "has the same, it is answered (`again`) instead of opening another one",
             ),
@@ -218,7 +218,7 @@ class NewScorers(Body, frozen=True):
 class NewProject(Body, frozen=True):
     """A project."""
 
-    name: Annotated[str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
+    name: Annotated[str, Meta(pattern=r"^(?!prj_|here$)[A-Za-z0-9][A-Za-z0-9._-]{0,99}$(?!\n)")]
 
 
 class NewKey(Body, frozen=True):

@@ -74,18 +74,26 @@ class Python:
         except RaisedError as problem:
             raise GraderError(f"raised {problem}") from problem.error
         if isinstance(answer, Grade):
-            checked = {"score": answer.value, "reason": answer.reason}
             if answer.value is None:
                 return answer
-            sound = grade_in(checked)
+            sound = grade_in({"score": _number(answer.value), "reason": answer.reason})
             return replace(answer, value=sound.value, reason=sound.reason)
-        if isinstance(answer, bool):
-            return Grade(float(answer), f"returned {answer}")
+        said = _number(answer)
+        if said is not answer:
+            return Grade(said, f"returned {bool(said)}")
         return grade_in(answer)
 
     async def close(self) -> None:
         """Let the threads end."""
         self.function.close()
+
+
+def _number(answer: Any) -> Any:
+    """Return 1.0 or 0.0 for a boolean, Python's or numpy's; what else was answered as it is."""
+    kind = type(answer)
+    if kind is bool or (kind.__module__ == "numpy" and kind.__name__ in ("bool", "bool_")):
+        return float(bool(answer))
+    return answer
 
 
 def _copied(subject: Subject) -> Subject:

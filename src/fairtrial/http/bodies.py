@@ -26,6 +26,11 @@ async def body(request: Request, kind: type[Any], *, optional: bool = False) -> 
     data = await request.body()
     if not data and optional:
         data = _NO_BODY
+    coding = request.headers.get("content-encoding", "").strip().lower()
+    if coding not in ("", "identity"):
+        raise UsageError(
+            "this takes bodies that are not compressed", where=f"Content-Encoding: {coding[:40]}"
+        )
     media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if media != "application/json" and data != _NO_BODY:
         raise UsageError("this takes JSON", where="Content-Type", fix="send application/json")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Final
 from urllib.parse import urlsplit
 
+from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -180,7 +180,8 @@ class Guard:
         scheme, _, text = given.partition(" ")
         allowed = None
         if scheme.lower() == "bearer":
-            allowed = await asyncio.to_thread(self._gate.scope_of, text.strip())
+            # Not among those that write: they may all wait for the store.
+            allowed = await run_in_threadpool(self._gate.scope_of, text.strip())
         if allowed is None:
             return HTTPStatus.UNAUTHORIZED, RefusedError(
                 "this key is not known, or was revoked",
@@ -202,7 +203,7 @@ class Guard:
         path, query = scope["path"], scope.get("query_string", b"").decode("latin-1")
         if scope["method"] not in _READS and not path.startswith(_PROGRAMS):
             path = "/buttons"  # what they write (datasets, the queue) is of no one project
-        if await asyncio.to_thread(self._gate.outside, key, quoted(path), query):
+        if await run_in_threadpool(self._gate.outside, key, quoted(path), query):
             return HTTPStatus.FORBIDDEN, RefusedError(
                 "this key is for one project, and this is not of it",
                 where="Authorization",
