@@ -286,6 +286,16 @@ def test_without_a_key_or_a_login_all_ways_to_get_one_are_named(
     assert home.ab("--dry-run", model=False).code == 0
 
 
+def test_a_login_that_is_missing_is_no_verdict_and_says_what_to_do(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.edit(RUN)
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    done = home.ab("--provider", "anthropic", "--limit", "1", model=False)
+    assert done.code == 4
+    assert "ANTHROPIC_API_KEY" in done.out
+
+
 def test_a_spent_limit_keeps_what_is_finished_and_resume_goes_on(
     home: Home, monkeypatch: pytest.MonkeyPatch
 ) -> None:

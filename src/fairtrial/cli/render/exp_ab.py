@@ -10,6 +10,7 @@ from rich.console import Console
 
 from fairtrial.app.reports.ab import AbPlanReport, AbReport, BehaviorResult, TurnsBeside
 from fairtrial.cli.render.comparison import render_outcome
+from fairtrial.cli.render.experiment import render_problems
 from fairtrial.cli.render.lines import line, more, section, table
 from fairtrial.cli.render.words import counted, money, percent
 from fairtrial.model.experiment import AB_ARMS
@@ -38,6 +39,7 @@ def render(report: AbReport | AbPlanReport, console: Console) -> None:
     table(console, columns, [_behavior(one) for one in report.behaviors])
     for change, title in (("broken", "Broken by B"), ("fixed", "Fixed by B")):
         _flips([one for one in report.flips if one.change == change], title, console)
+    render_problems(run, console)
     line(console, _fidelity(report.fidelity))
     n_cases = sum(one.bad + one.good for one in report.behaviors)
     if report.sessions < n_cases:
