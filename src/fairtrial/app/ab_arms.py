@@ -8,6 +8,8 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.requests.exp_ab import Request
 from fairtrial.harness.arms import default_arms
 from fairtrial.harness.edits import Change, changes, unified_diff
+from fairtrial.harness.protected import refuse_protected_edits, violations
+from fairtrial.harness.protection_list import patterns_of
 from fairtrial.harness.sources import Place
 from fairtrial.model.harness import Harness
 from fairtrial.model.json import Json
@@ -61,6 +63,8 @@ def edit_of(bench: Bench, request: Request) -> Edit:
     """
     place = Place(bench.cwd, bench.environ)
     arms = default_arms(place, request.a, request.b)
+    allowed = request.allow_protected_edit
+    refuse_protected_edits(violations(arms.a, arms.b, patterns_of(place), allowed))
     return Edit(
         arms.a, arms.b, arms.said, unified_diff(arms.a, arms.b), tuple(changes(arms.a, arms.b))
     )

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import shlex
-import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from fairtrial.harness.protection_list import Pattern
 from fairtrial.harness.relaxing import relaxed, words_of
 from fairtrial.harness.sentences import Sentence, sentences
 from fairtrial.model.errors import RefusedError, UsageError
@@ -20,16 +18,16 @@ from fairtrial.model.harness import Harness
 from fairtrial.model.wording import excerpt
 
 OPTION: Final = "--allow-protected-edit"
-CONFIGS: Final = ("fairtrial.toml", "pyproject.toml")
-"""Files in the root of a repository that may list what is protected."""
 _MARK: Final = re.compile(
-    r"(?:<!--|#|//)\s*fairtrial:\s*protected(-begin|-end)?(?![\w-])\s*(?:-->)?"
+    r"(?:<!--|#|//)\s*fairtrial:\s*protected(-begin|-end)?(?!-?\w)\s*(?:-->)?"
 )
 _SPACE: Final = re.compile(r"\s+")
 _ALLOWED: Final = re.compile(r"(.+):(\d+)")
 _EXCEPTION: Final = re.compile(
-    r"(?:unless|except|exceptions?|however|but|other than|apart from|this does not apply)\b", re.I
+    r"(?:unless|except|exceptions?|however|but|other than|apart from|this does not apply)\b",
+    re.IGNORECASE,
 )
+_PROSE: Final = (".md", ".mdc", ".markdown", ".txt")
 _SAME_FILE: Final = 0.5
 _SAME_SENTENCE: Final = 50.0
 _NAMED: Final = 20
@@ -89,73 +87,6 @@ class Violation:
         return f"{self.path}:{self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """Protects lines of files from a list in the configuration.
-
-    Attributes:
-        files: Glob of paths from the root of the repository.
-        words: Words that a line holds, without regard to case and blanks; empty protects all lines.
-    """
-
-    files: str
-    words: str
-
-    @classmethod
-    def read(cls, given: str) -> Pattern:
-        """Return the pattern that `GLOB:WORDS`, or `GLOB` alone, is."""
-        files, _, words = given.partition(":")
-        return cls(files.strip(), _SPACE.sub(" ", words).strip().casefold())
-
-    @property
-    def written(self) -> str:
-        """The pattern as text."""
-        return f"{self.files}:{self.words}" if self.words else self.files
-
-    def takes(self, path: str, line: str) -> bool:
-        """Return whether it protects a line."""
-        name = path.rpartition("/")[2]
-        fits = fnmatchcase(path, self.files) or ("/" not in self.files and name == self.files)
-        fits = fits or (self.files.startswith("**/") and fnmatchcase(path, self.files[3:]))
-        return fits and self.words in _SPACE.sub(" ", line).casefold()
-
-
-def patterns_of(root: Path) -> tuple[Pattern, ...]:
-    """Return the patterns of a repository: those of `fairtrial.toml` and `pyproject.toml`.
-
-    Raises:
-        UsageError: a file is no TOML, or its list is none of texts.
-    """
-    found: list[Pattern] = []
-    for name in CONFIGS:
-        path = root / name
-        if path.is_file():
-            found += patterns_in(name, path.read_text(encoding="utf-8", errors="replace"))
-    return tuple(found)
-
-
-def patterns_in(name: str, text: str) -> tuple[Pattern, ...]:
-    """Return the patterns that a file of configuration lists: see `patterns_of`."""
-    try:
-        tables: Mapping[str, Any] = tomllib.loads(text.removeprefix("\ufeff"))
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError("it is no TOML", where=name, why=str(error)) from None
-    if name == "pyproject.toml":
-        tool = tables.get("tool", {})
-        tables = tool.get("fairtrial", {}) if isinstance(tool, dict) else {}
-    listed = tables.get("protected", []) if isinstance(tables, Mapping) else []
-    if not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
-        raise UsageError(
-            "'protected' must be a list of texts",
-            where=name,
-            fix='write e.g. protected = ["AGENTS.md:never push", "SECURITY.md"]',
-        )
-    patterns = tuple(Pattern.read(one) for one in listed)
-    if any(not pattern.files for pattern in patterns):
-        raise UsageError("an entry of 'protected' names no file", where=name)
-    return patterns
-
-
 def protected_lines(
     files: Mapping[str, str], patterns: Sequence[Pattern] = ()
 ) -> list[ProtectedLine]:
@@ -168,7 +99,7 @@ def protected_lines(
     return [line for path, text in files.items() for line in _of_file(path, text, patterns)]
 
 
-def _of_file(path: str, text: str, patterns: Sequence[Pattern]) -> Iterable[ProtectedLine]:
+def _of_file(path: str, text: str, patterns: Sequence[Pattern]) -> Iterator[ProtectedLine]:
     within = following = False
     for number, line in enumerate(text.split("\n"), start=1):
         found = _MARK.search(line)
@@ -257,9 +188,9 @@ def _path_in(b: Harness, a: Harness, path: str) -> str | None:
     """Return the path that a file of A has in B; None when it is gone."""
     if path in b.files:
         return path
-    own = Counter(sentence.key for sentence in sentences(a.files[path]))
+    own = Counter(sentence.key for sentence in _sentences(path, a.files[path]))
     likeness = {
-        other: _share(own, Counter(sentence.key for sentence in sentences(text)))
+        other: _share(own, Counter(sentence.key for sentence in _sentences(path, text)))
         for other, text in b.files.items()
         if other not in a.files
     }
@@ -272,13 +203,17 @@ def _share(own: Counter[str], other: Counter[str]) -> float:
     return sum((own & other).values()) / whole if whole else 0.0
 
 
+def _sentences(path: str, text: str) -> list[Sentence]:
+    return sentences(_MARK.sub("", text), wrapped=path.lower().endswith(_PROSE))
+
+
 class _Comparison:
     """A file with protected lines, and what became of it."""
 
     def __init__(self, path: str, lines: Sequence[ProtectedLine], old: str, new: str) -> None:
         self._path = path
-        self._old = sentences(old)
-        self._new = sentences(new)
+        self._old = _sentences(path, old)
+        self._new = _sentences(path, new)
         self._numbers = {line.line for line in lines}
         self._marked = {line.line for line in lines if line.by == "a mark"}
         numbers = {line.line for line in _of_file(path, new, ())}
@@ -299,7 +234,7 @@ class _Comparison:
             if not places:
                 lost.append(sentence)
                 continue
-            now = places.pop(0) if len(places) > 1 else places[0]
+            now = places.pop(0)
             trouble = self._beside(place, now) or self._unmarked(sentence)
             if trouble is not None:
                 rule, how, new = trouble

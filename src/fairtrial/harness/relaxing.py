@@ -1,7 +1,7 @@
 """Whether a sentence says less strictly what another one said.
 
-English only, and by words: a rule looks for what is commonly written, and proves no meaning. What no
-rule knows is still told, as reworded.
+English only, and by words: a rule looks for what is commonly written, and proves no meaning. What
+no rule knows is still told, as reworded.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Final, TypeAlias
 
 Words: TypeAlias = Sequence[str]
 
-_WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[a-z]+(?:n't)?|[<>]=?|%")
+_WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[a-z]+n't|[a-z]+|[<>]=?|%")
 _CONTRACTED: Final = {"won't": "will not", "can't": "can not", "cannot": "can not"}
 _NEGATIONS: Final = frozenset({"not", "never", "no", "none", "neither", "nor", "nothing", "nobody"})
 _EXCEPTIONS: Final = (
@@ -32,7 +32,10 @@ _AT_LEAST: Final = ("at least", "minimum", "no fewer than", "no less than", "mor
 _SMALL_NUMBERS: Final = {
     name: str(value)
     for value, name in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve".split()
+        [
+            *("zero", "one", "two", "three", "four", "five", "six"),
+            *("seven", "eight", "nine", "ten", "eleven", "twelve"),
+        ]
     )
 }
 _SECONDS: Final = {
@@ -121,6 +124,22 @@ def _strongest(words: Words, steps: Sequence[Sequence[str]]) -> tuple[int, str] 
         if found is not None:
             return number, found
     return None
+
+
+def _obligation(before: Words, after: Words) -> str | None:
+    """Find what had to be done and no longer has to; what must not be done is no obligation."""
+    steps = (
+        ("must", "shall", "required", "have to", "has to", "need to", "mandatory"),
+        ("should", "ought to", "recommended", "expected to"),
+        ("may", "can", "could", "might", "consider", "prefer", "optional"),
+    )
+    return _scale(*steps)(_affirmed(before), _affirmed(after))
+
+
+def _affirmed(words: Words) -> Words:
+    return [
+        word for word, following in zip(words, (*words[1:], ""), strict=True) if following != "not"
+    ]
 
 
 def _prohibition(before: Words, after: Words) -> str | None:
@@ -252,11 +271,7 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule(
         "obligation",
         "`must`, `shall`, `required`, `have to` → `should`, `ought to` → `may`, `can`, `consider`",
-        _scale(
-            ("must", "shall", "required", "have to", "has to", "need to", "mandatory"),
-            ("should", "ought to", "recommended", "expected to"),
-            ("may", "can", "could", "might", "consider", "prefer", "optional"),
-        ),
+        _obligation,
     ),
     Rule(
         "prohibition",

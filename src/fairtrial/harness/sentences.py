@@ -1,4 +1,4 @@
-"""The sentences of a file of instructions, each with its lines: how a text is wrapped is no matter."""
+"""The sentences of a file of instructions, each with its lines, however the text is wrapped."""
 
 from __future__ import annotations
 
@@ -35,14 +35,25 @@ class Sentence:
         return _MARKS.sub("", self.text).rstrip(" .").casefold()
 
 
-def sentences(text: str) -> list[Sentence]:
+def sentences(text: str, *, wrapped: bool = True) -> list[Sentence]:
     """Return the sentences of a text in their order.
 
     Items of lists, headings, rows of tables and lines of code stand for themselves; what HTML
     comments say is said to nobody.
+
+    Args:
+        text: The text.
+        wrapped: Whether a sentence may go on in the next line; else each line is taken for one.
     """
     found: list[Sentence] = []
-    for block in _blocks(_without_comments(text).split("\n")):
+    lines = _without_comments(text).split("\n")
+    if not wrapped:
+        return [
+            Sentence(_SPACE.sub(" ", line).strip(), number, number)
+            for number, line in enumerate(lines, start=1)
+            if line.strip()
+        ]
+    for block in _blocks(lines):
         found += _of_block(block)
     return found
 
