@@ -70,13 +70,21 @@ def test_two_arms_are_not_told_as_one(server: Server, folder: Path) -> None:
     main(["exp", "run", "spec.json"])
     text = look(server, "/experiments/both").body.decode()
     found = tiles(text)
-    assert found["Pass"].startswith("Pass rate 0 %")
+    assert found["Pass"].startswith("Pass rate 0 % −100.0 points")
+    assert "Automatic (its arm right)" in text
+    assert "Its first arm, <bdi>right</bdi>" in text
+    assert "baseline</button>" not in text
     assert "arm wrong" in found["Pass"]
     assert found["contains"] == "contains 50.0 % over all arms"
     exp = server.ask("/v2/experiments").json["experiments"][0]["id"]
     address = f"/compare?a={exp}%3Aright&amp;b={exp}%3Awrong"
     assert address in text
     assert look(server, address.replace("&amp;", "&")).status == 200
+    main(["exp", "run", "-d", "d", "--task", json.dumps(arms["right"]), "-g", "contains"])
+    later = server.ask("/v2/experiments").json["experiments"][0]["id"]
+    text = look(server, f"/experiments/{exp}?baseline={later}").body.decode()
+    assert f'<option value="{later}" selected>' in text
+    assert "as given" in text
     beside = look(server, f"/side-by-side?ids={exp}:right,{exp}:wrong").body.decode()
     assert "passed</span> <b>100 %</b>" in beside
     assert "contains</bdi> <b>–</b>" in beside

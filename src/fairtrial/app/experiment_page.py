@@ -24,6 +24,7 @@ from fairtrial.model.errors import FairtrialError, NotFoundError, UsageError
 from fairtrial.model.experiment import ExperimentState
 from fairtrial.model.row import RowGlance
 from fairtrial.ports import RowFilter, RowQuery
+from fairtrial.stats.proportion import Rate
 
 PAGE: Final = 50
 """Rows of a page."""
@@ -82,9 +83,7 @@ def experiment_page(bench: Bench, ref: str, request: PageRequest) -> ExperimentP
         was={}
         if other is None
         else {totals.grader: totals for totals in store.grader_totals(other.experiment.id)},
-        was_rate=None
-        if other is None
-        else pass_rate_of(store, other.experiment, other.experiment.arms[-1]),
+        was_rate=_was_rate(bench, state, baseline, against),
         others=_others(bench, state),
         gate=view,
         undecided=store.undecided_reasons(state.experiment.id, 5) if n_undecided else (),
@@ -96,6 +95,18 @@ def experiment_page(bench: Bench, ref: str, request: PageRequest) -> ExperimentP
         error=wrong,
         baseline_error=error,
     )
+
+
+def _was_rate(
+    bench: Bench, state: ExperimentState, baseline: Baseline, against: AgainstBaseline
+) -> Rate | None:
+    """Return the pass rate of what the rows are held against; None without a baseline."""
+    store, other = bench.store.experiments, baseline.state
+    if against.id == state.experiment.id:  # the first of its own arms
+        return pass_rate_of(store, state.experiment, against.arm)
+    if other is None:
+        return None
+    return pass_rate_of(store, other.experiment, other.experiment.arms[-1])
 
 
 def row_views(
