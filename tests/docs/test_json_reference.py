@@ -19,11 +19,13 @@ import pytest
 from tests.docs.conftest import ROOT, Terminal
 
 from fairtrial.app.bench import bench_here
+from fairtrial.app.requests.exp_ab import Request as AbRequest
 from fairtrial.app.requests.exp_run import Request
 from fairtrial.app.spec_files import build_request
 from fairtrial.app.verbs import VERBS
 from fairtrial.cli.main import main
 from fairtrial.cli.watching import Wake, watched_runs
+from fairtrial.cli.watching_ab import watched_ab
 from fairtrial.model.call import ToolUse
 from fairtrial.model.errors import UsageError
 from fairtrial.testing.model_server import ModelServer, ScriptedAnswer
@@ -116,6 +118,10 @@ SPEC: Mapping[str, Any] = {
     "trials": 2,
     "seed": 1,
 }
+AB = (
+    "exp ab --repo all --since 3650d --anchor anchors.py --behavior finds --a none --b house"
+    " --provider answers.json"
+)
 COMMANDS = (
     "dataset add d a.jsonl",
     "dataset add d b.jsonl",
@@ -230,6 +236,8 @@ COMMANDS = (
     "eval report told --to markdown",
     "eval validate one --level none -k 1",
     "eval rm one",
+    f"{AB} --dry-run",
+    AB,
     "sessions rm latest",
     "harness show house",
     "harness show house --agent codex",
@@ -302,6 +310,13 @@ def prepare(terminal: Terminal) -> None:
     terminal.write("results.jsonl", "\n".join(map(json.dumps, results)))
     terminal.write("calls.py", CALLS)
     terminal.write("anchors.py", ANCHORS)
+    answers = [
+        {"match": ["Bad: it does.", "fine"], "reply": {"reason": "r", "choice": "good"}},
+        {"match": "Bad: it does.", "reply": {"reason": "r", "choice": "bad"}},
+        {"match": "Be kind", "reply": "fine"},
+        {"reply": "no"},
+    ]
+    terminal.write("answers.json", json.dumps({"kind": "fake", "rules": answers}))
     terminal.write("spec.json", json.dumps(SPEC))
     rules = [
         {"pass_rate": {"at_least": 1}},
@@ -441,12 +456,16 @@ class Once:
 
 
 def watched(terminal: Terminal) -> Sequence[Any]:
-    """Return what `exp run --watch` prints with `--json` for a run, and for a spec that is none."""
+    """Return what `--watch` prints with `--json`: for a run, a spec that is none, and an A/B."""
     build = functools.partial(build_request, Request, {"spec": "spec.json"}, terminal.folder)
     out = io.StringIO()
     for made in (build, _refuse):
         with contextlib.redirect_stdout(out), contextlib.closing(bench_here()) as bench:
             watched_runs(bench, build(), made, as_json=True, source=Once())
+    options = {"a": "none", "b": "house", "repo": "all", "provider": "fake", "watch": True}
+    with contextlib.redirect_stdout(out), contextlib.closing(bench_here()) as bench:
+        request = build_request(AbRequest, options, terminal.folder)
+        watched_ab(bench, request, as_json=True, source=Once())
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
