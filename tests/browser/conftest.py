@@ -1,15 +1,18 @@
-"""One browser for the tests of a module, and what it saw kept as pictures."""
+"""One browser for all tests, and what it saw kept as pictures when asked: `PICTURES=1 pytest`."""
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import asyncio
+import os
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 from tests.http.conftest import bench, server
+
+from fairtrial.cli.main import main
 
 __all__ = ["bench", "server"]
 
@@ -33,19 +36,44 @@ LOOKS = {
 }
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    """Chromium of the system.
+Loop = asyncio.AbstractEventLoop
 
-    Not one for the whole session: while it lives, its loop runs in this thread, and tests elsewhere
-    could run none of their own.
-    """
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[tuple[Browser, Loop]]:
+    """Chromium of the system, and the loop that talks to it, which waits in this thread."""
     if not CHROMIUM.exists():
         pytest.skip("needs Chromium: apt-get install chromium")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_FLAGS))
-        yield browser
+        loop = asyncio.get_running_loop()
+        with _another_loop_may_run(loop):
+            yield browser, loop
         browser.close()
+
+
+@contextmanager
+def _another_loop_may_run(loop: Loop) -> Iterator[None]:
+    """Hide a loop that counts as running in this thread though nothing of it runs.
+
+    Playwright's waits in a coroutine between two calls; Python would let no other loop begin.
+    """
+    asyncio._set_running_loop(None)
+    try:
+        yield
+    finally:
+        asyncio._set_running_loop(loop)
+
+
+@pytest.fixture
+def browser(chromium: tuple[Browser, Loop]) -> Iterator[Browser]:
+    """The browser, for the time of a test."""
+    browser, loop = chromium
+    asyncio._set_running_loop(loop)
+    try:
+        yield browser
+    finally:
+        asyncio._set_running_loop(None)
 
 
 @pytest.fixture
@@ -81,8 +109,12 @@ def page(context: BrowserContext) -> Iterator[Page]:
 
 
 def fairtrial(*words: str) -> int:
-    """Run a command. A process of its own: a loop, the browser's, runs in this one already."""
-    return subprocess.run([sys.executable, "-m", "fairtrial", *words], check=False).returncode
+    """Run a command in this process, though the browser's loop may wait in it."""
+    loop = asyncio._get_running_loop()
+    if loop is None:
+        return main(list(words))
+    with _another_loop_may_run(loop):
+        return main(list(words))
 
 
 Picture = Callable[[Page, str], None]
@@ -90,10 +122,13 @@ Picture = Callable[[Page, str], None]
 
 @pytest.fixture
 def picture() -> Picture:
-    """Keeps what a page looks like: light, dark and on a narrow screen."""
-    PICTURES.mkdir(exist_ok=True)
+    """Keeps what a page looks like, when asked: light, dark and on a narrow screen."""
+    wanted = bool(os.environ.get("PICTURES"))
 
     def keep(page: Page, name: str) -> None:
+        if not wanted:
+            return
+        PICTURES.mkdir(exist_ok=True)
         for look, how in LOOKS.items():
             page.emulate_media(color_scheme="dark" if how["color_scheme"] == "dark" else "light")
             size = how["viewport"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from fairtrial.interchange.dataset_files import reading
+from fairtrial.interchange.dataset_files import reading, yaml_documents
 from fairtrial.interchange.dataset_files.columns import Columns, Extra, Format
 from fairtrial.interchange.dataset_files.reading import read_cases
 from fairtrial.model.case import Case, case_id_of
@@ -163,7 +163,7 @@ def test_yaml_scalars_are_those_of_json(read: Read) -> None:
 
 
 def test_5_mb_inputs(read: Read) -> None:
-    big = "é\n" * 2_500_000
+    big = ("é" * 24 + "\n") * 100_000
     for name, content in (
         ("a.jsonl", json.dumps({"input": big})),
         ("a.json", json.dumps([{"input": big}], ensure_ascii=False)),
@@ -175,22 +175,23 @@ def test_5_mb_inputs(read: Read) -> None:
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv"])
-def test_200_000_cases_are_streamed(name: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("count", [40_000, pytest.param(200_000, marks=pytest.mark.slow)])
+def test_many_cases_are_streamed(name: str, count: int, tmp_path: Path) -> None:
     path = tmp_path / name
     with path.open("w") as stream:
         if name == "a.csv":
             stream.write("id,input,expected\n")
-            stream.writelines(f"case-{n},{'question ' * 20}{n},answer\n" for n in range(200_000))
+            stream.writelines(f"case-{n},{'question ' * 20}{n},answer\n" for n in range(count))
         else:
             question = "question " * 20
             stream.writelines(
                 f'{{"id":"case-{n}","input":"{question}{n}","expected":"answer"}}\n'
-                for n in range(200_000)
+                for n in range(count)
             )
-    start = time.perf_counter()
-    assert sum(1 for _ in read_cases([path])) == 200_000
-    # Generous: a shared machine. What is meant is seconds, not minutes.
-    assert time.perf_counter() - start < 20
+    start = time.process_time()
+    assert sum(1 for _ in read_cases([path])) == count
+    # Generous: what is meant is seconds, not minutes. Other programs' time is not counted.
+    assert time.process_time() - start < count / 10_000
     tracemalloc.start()
     cases = read_cases([path])
     for _ in range(20_000):
@@ -323,7 +324,9 @@ def test_duplicates_are_told_across_files_and_conditions_apart(tmp_path: Path) -
     assert f"{first}:2" in str(caught.value.why)
 
 
-def test_an_alias_bomb_is_refused(read: Read) -> None:
+def test_an_alias_bomb_is_refused(read: Read, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The real limit takes seconds to be reached.
+    monkeypatch.setattr(yaml_documents, "_MAX_NODES", 200_000)
     lines = ["- input:", "    a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     lines += [f"    a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
     assert "aliases" in message(read, "a.yaml", "\n".join(lines))

@@ -9,23 +9,28 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import CAT, EXACT, Command
+from tests.cli.conftest import CAT, EXACT
 
 from fairtrial.app.verbs import GROUPS, VERBS, Verb
 from fairtrial.cli.completion.candidates import candidates
 from fairtrial.cli.completion.words import typed
+from fairtrial.cli.main import main
 
 
-@pytest.fixture
-def home(fairtrial: Command, folder: Path) -> Path:
-    """A data folder with a dataset `num-bers`, and two experiments on it."""
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with a dataset `num-bers`, and two experiments on it; only read."""
+    place = tmp_path_factory.mktemp("completed")
     case = {"id": "c", "input": 1, "expected": "1", "tags": ["my tag"]}
-    (folder / "cases.jsonl").write_text(json.dumps(case) + "\n")
-    assert fairtrial("dataset", "add", "num-bers", "cases.jsonl").code == 0
-    for name in ("first", "second"):
-        run = ("exp", "run", "--dataset", "num-bers", "--task", CAT, *EXACT, "--name", name)
-        assert fairtrial(*run).code == 0
-    return Path(os.environ["FAIRTRIAL_HOME"])
+    (place / "cases.jsonl").write_text(json.dumps(case) + "\n")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(place)
+        patch.setenv("FAIRTRIAL_HOME", str(place / "home"))
+        assert main(["dataset", "add", "num-bers", "cases.jsonl"]) == 0
+        for name in ("first", "second"):
+            run = ["exp", "run", "--dataset", "num-bers", "--task", CAT, *EXACT, "--name", name]
+            assert main(run) == 0
+    return place / "home"
 
 
 def texts(line: str, home: Path) -> list[str]:
