@@ -7,18 +7,21 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from fairtrial.app import against_baseline, experiment_gates
 from fairtrial.app.against_baseline import FlipCounter
 from fairtrial.app.bench import Bench, bench_here
+from fairtrial.app.compare_page import ComparePageRequest, compare_page
 from fairtrial.app.experiment_page import PAGE, PageRequest, experiment_page
 from fairtrial.app.fix_notes import fix_notes
 from fairtrial.app.row_keys import key_text
 from fairtrial.cli.main import main
 from fairtrial.model.comparison import FlipCounts
 from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.model.verdict import Verdict
 
 N = PAGE + 10
 
@@ -103,6 +106,21 @@ def test_a_large_experiment_is_judged_once(bench: Bench, monkeypatch: pytest.Mon
     assert experiment_page(bench, "second", PageRequest()).gate == small
 
 
+def test_a_large_gate_that_was_not_judged_yet_does_not_hold_up_the_rows(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    decided = experiment_page(bench, "second", PageRequest()).gate
+    monkeypatch.setattr(experiment_gates, "_SMALL", 0)
+    for baseline in (None, "first"):
+        later = experiment_page(bench, "second", PageRequest(baseline, decide=False))
+        assert later.gate is not None
+        assert (later.gate.standing, len(later.rows)) == ("later", PAGE)
+        now = experiment_page(bench, "second", PageRequest(baseline)).gate
+        assert now is not None
+        assert now == decided
+        assert experiment_page(bench, "second", PageRequest(baseline, decide=False)).gate == now
+
+
 def test_a_baseline_that_is_gone_is_said_and_another_used(bench: Bench) -> None:
     page = experiment_page(bench, "second", PageRequest(baseline="exp_gone"))
     assert isinstance(page.baseline_error, NotFoundError)
@@ -146,3 +164,27 @@ def test_what_a_large_experiment_fixed_is_counted_once_until_a_trial_changes(
     with monkeypatch.context() as patched:
         patched.setattr(store, "flip_counts", lambda *_: FlipCounts(1, 2, 3))
         assert FlipCounter(bench, keep=True).of(changed).flips == FlipCounts(1, 2, 3)
+
+
+def test_a_comparison_is_remembered_until_a_trial_changes(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = ComparePageRequest("first", "second")
+    page = compare_page(bench, asked)
+    store = bench.store.experiments
+    readings: list[object] = []
+    usual = store.paired_rows
+
+    def counted(*words: Any) -> object:
+        readings.append(words)
+        return usual(*words)
+
+    monkeypatch.setattr(store, "paired_rows", counted)
+    assert compare_page(bench, replace(asked, show="same")).counts == page.counts
+    assert not readings
+    state = store.find("second")
+    trial = next(store.trials(state.experiment.id))
+    passes = replace(trial, verdict=Verdict.UNDECIDED, score=None, scores=())
+    store.record(state.experiment.id, [passes], bench.clock.now())
+    assert compare_page(bench, asked).counts["undecided"] == page.counts["undecided"] + 1
+    assert readings

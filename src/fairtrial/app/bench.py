@@ -58,6 +58,7 @@ class Bench:
         store_url: Database URL; None is the embedded store under `home`.
         functions: Functions that this process was handed, by the name that a spec gives them.
         memory: What was worked out and may be needed again.
+        comparisons: The same for whole comparisons, which may have 100,000 rows each.
         ask: Shows a report and asks a question about it; None when there is nobody to ask.
     """
 
@@ -71,6 +72,7 @@ class Bench:
     ask: Callable[[Any, str], bool] | None = None
     functions: Mapping[str, Callable[..., Any]] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
+    comparisons: Memory = field(default_factory=lambda: Memory(3))
 
     @cached_property
     def store(self) -> Store:

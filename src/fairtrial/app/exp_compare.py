@@ -14,6 +14,7 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.chosen_arms import ChosenArm, arms_to_compare
 from fairtrial.app.file_options import Document, Plot
 from fairtrial.app.judging_options import HumanLabels, Judges
+from fairtrial.app.kept_facts import standing_of
 from fairtrial.app.ledger import tried_in
 from fairtrial.app.noise_floors import floor_of_either
 from fairtrial.app.platform_faults import caused_by_platform
@@ -24,6 +25,7 @@ from fairtrial.model.case import CaseKey
 from fairtrial.model.columns import PairedRows
 from fairtrial.model.decision import Decision
 from fairtrial.model.errors import UsageError
+from fairtrial.model.experiment import Status
 from fairtrial.model.json import canonical_json
 from fairtrial.model.wording import excerpt
 from fairtrial.stats.errors import ArgumentError
@@ -69,18 +71,7 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
     first, second, baseline = arms_to_compare(bench, request.a, request.b)
     labels = _labels(first, second)
     a, b = Input(*first, labels[0]), Input(*second, labels[1])
-    rows = bench.store.experiments.paired_rows(first.key, second.key)
-    by_seq = request.verdict == "seq"
-    if by_seq:
-        rows = seq_rows(bench, first, second, rows)
-    clusters = None if request.cluster is None else _clusters(bench, b, rows, request.cluster)
-    try:
-        found = compare(a, b, rows, force=request.force, clusters=clusters, ci=request.ci)
-    except ArgumentError as error:
-        why = str(error).removeprefix("ci: ")
-        raise UsageError(why, where="--ci", fix="leave it out for the one that fits") from None
-    if by_seq:
-        found = read_as_seq(found, first)
+    found = _remembered(bench, request, (first, second), (a, b))
     judged, people = opinions.on(found, (a, b)) if opinions else (None, None)
     faults: Platform = (frozenset(), frozenset())
     if request.ship.gate:
@@ -96,6 +87,36 @@ def compared(bench: Bench, request: Request) -> tuple[Compare, ComparisonReport]
         baseline=baseline,
     )
     return found, replace(report, tried=tried_in(bench, report, second.experiment))
+
+
+def _remembered(
+    bench: Bench, request: Request, arms: tuple[ChosenArm, ChosenArm], sides: tuple[Input, Input]
+) -> Compare:
+    """Return what was compared before in this process, if nothing was recorded since."""
+    asked = (request.verdict, request.cluster, request.force, request.ci)
+    stands = [
+        (arm.key, standing_of(arm.state), side.label) for arm, side in zip(arms, sides, strict=True)
+    ]
+    if any(arm.state.status is Status.RUNNING for arm in arms):
+        return _found(bench, request, arms, sides)
+    return bench.comparisons.of((*stands, asked), lambda: _found(bench, request, arms, sides))
+
+
+def _found(
+    bench: Bench, request: Request, arms: tuple[ChosenArm, ChosenArm], sides: tuple[Input, Input]
+) -> Compare:
+    (first, second), (a, b) = arms, sides
+    rows = bench.store.experiments.paired_rows(first.key, second.key)
+    by_seq = request.verdict == "seq"
+    if by_seq:
+        rows = seq_rows(bench, first, second, rows)
+    clusters = None if request.cluster is None else _clusters(bench, b, rows, request.cluster)
+    try:
+        found = compare(a, b, rows, force=request.force, clusters=clusters, ci=request.ci)
+    except ArgumentError as error:
+        why = str(error).removeprefix("ci: ")
+        raise UsageError(why, where="--ci", fix="leave it out for the one that fits") from None
+    return read_as_seq(found, first) if by_seq else found
 
 
 def _opinions(bench: Bench, request: Request) -> Opinions | None:

@@ -49,6 +49,7 @@ class PageRequest:
         where: A filter of rows; empty for none.
         after: The last row of the page before, as JSON.
         rule: The position of the rule of the gate whose rows are wanted; None for others.
+        decide: Whether the gate of a large experiment is judged, which takes seconds once.
     """
 
     baseline: str | None = None
@@ -56,6 +57,7 @@ class PageRequest:
     where: str = ""
     after: str | None = None
     rule: int | None = None
+    decide: bool = True
 
 
 def experiment_page(bench: Bench, ref: str, request: PageRequest) -> ExperimentPage:
@@ -69,7 +71,11 @@ def experiment_page(bench: Bench, ref: str, request: PageRequest) -> ExperimentP
     baseline, against, error = _compared(bench, state, request.baseline)
     other = baseline.state
     view = gate_view(
-        bench, state, baseline_now(against), given=request.baseline is not None and not error
+        bench,
+        state,
+        baseline_now(against),
+        given=request.baseline is not None and not error,
+        now=request.decide or request.rule is not None,
     )
     rows, n_rows, following, wrong = _rows(bench, state, against, view, request)
     glances = store.glances(state.experiment.id, rows)

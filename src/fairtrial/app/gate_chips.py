@@ -18,6 +18,8 @@ from fairtrial.model.experiment import Experiment, ExperimentState, Status
 NONE: Final = "none"
 TESTING: Final = "testing"
 UNKNOWN: Final = "unknown"
+LATER: Final = "later"
+"""A large experiment whose gate was not looked at yet: that takes seconds."""
 BaselineNow: TypeAlias = tuple[str, datetime]
 """The id of a baseline, and when anything of it was last recorded."""
 _ROWS: Final = 20_000

@@ -139,6 +139,7 @@ def _wanted(request: Request) -> PageRequest:
         where=asked.get("where", "").strip(),
         after=asked.get("after") or None,
         rule=int(rule) if rule.isdecimal() and len(rule) < 4 else None,
+        decide=asked.get("gate") == "now",
     )
 
 
