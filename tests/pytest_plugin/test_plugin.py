@@ -408,6 +408,36 @@ async def test_later(case):
     assert Experiment.of("test_later").means == {"test": 1.0, "exact": 1.0}
 
 
+@pytest.mark.parametrize("mode", ["strict", "auto"])
+def test_coroutines_run_under_pytest_asyncio(mode: str) -> None:
+    pytest.importorskip(
+        "pytest_asyncio", reason="needs pytest-asyncio in an environment of its own"
+    )
+    result = run(
+        """
+import asyncio, pytest, pytest_asyncio
+
+@pytest_asyncio.fixture
+async def client():
+    await asyncio.sleep(0)
+    yield str.upper
+
+@pytest.mark.asyncio
+@pytest.mark.fairtrial(cases=[{"input": "a", "expected": "A"}], graders=["exact"], trials=2)
+async def test_later(input, client):
+    await asyncio.sleep(0)
+    return client(input)
+""",
+        "-p",
+        "pytest_asyncio.plugin",
+        f"--asyncio-mode={mode}",
+        "-o",
+        "asyncio_default_fixture_loop_scope=function",
+    )
+    assert result.counts == {"passed": 1}
+    assert Experiment.of("test_later").passed == 2
+
+
 def test_it_costs_nothing_where_nobody_uses_it() -> None:
     result = run(
         """

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,9 @@ from fairtrial import (
     grader,
 )
 from fairtrial.cli.main import main
-from fairtrial.model.errors import NotFoundError, UsageError
+from fairtrial.model.errors import FairtrialError, NotFoundError, UsageError
 from fairtrial.model.experiment import Status
+from fairtrial.sdk.progress import is_wanted
 
 CASES: list[Case[str, str] | dict[str, str]] = [
     Case("a", "A", id="first"),
@@ -310,6 +312,41 @@ def test_child_processes_run_their_own(folder: Path) -> None:
     assert [Experiment.of(name).passed for name in ("parent", "spawn", "fork")] == [1, 1, 1]
 
 
+def test_errors_stand_at_the_line_that_called() -> None:
+    def broken() -> Iterator[Case[str, str]]:
+        yield Case("a")
+        raise KeyError("mine")
+
+    calls: list[Callable[[], object]] = [
+        lambda: Eval("letters", [], upper),
+        lambda: asyncio.run(eval_async("letters", CASES, upper, ["exakt"])),
+        lambda: compare("a", "b"),
+        lambda: Experiment.of("a"),
+        lambda: Dataset("a").version,
+    ]
+    for call in calls:
+        with pytest.raises(FairtrialError) as caught:
+            call()
+        ours = [one for one in caught.traceback if "/src/fairtrial/" in str(one.path)]
+        assert len(ours) <= 1, call
+    with pytest.raises(UsageError) as caught:
+        Eval("letters", broken, upper)
+    assert isinstance(caught.value.__cause__, KeyError)
+
+
+def test_progress_is_shown_where_somebody_sees_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class CellStream(io.StringIO):
+        pass
+
+    CellStream.__module__ = "ipykernel.iostream"
+    assert not is_wanted({}, given=None)
+    monkeypatch.setattr(sys, "stderr", CellStream())
+    assert is_wanted({}, given=None)
+    assert not is_wanted({"CI": "true"}, given=None)
+    assert is_wanted({"CI": "true"}, given=True)
+    assert not is_wanted({}, given=False)
+
+
 def test_a_notebook_shows_text_as_text() -> None:
     def answer(text: str) -> str:
         return f"<script>alert({text!r})</script>\u202e"
@@ -323,6 +360,10 @@ def test_a_notebook_shows_text_as_text() -> None:
         assert "data:image/svg+xml;base64," in html
         assert "http:" not in html
         assert "https:" not in html
+    assert before.id in after._repr_html_()
+    assert "B − A: −100.0 points" in repr(after)
+    assert f"against <b>letters</b> ({before.id}): 3 broken" in repr(after)
+    assert "3 cases × 1 trial of" in repr(after)
     assert "3 failed" in repr(after)
     assert "fixed" in repr(compare(after, before)) or "broken" in repr(compare(before, after))
 

@@ -15,6 +15,7 @@ from fairtrial.interchange.comparison_exports.export import counts_of, interval_
 from fairtrial.model.comparison import Change, RowChange
 from fairtrial.model.delta import Delta
 from fairtrial.model.json import Json
+from fairtrial.sdk.plain_errors import AtTheCall
 from fairtrial.sdk.words import named
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def compare(
         UsageError: both are the same, or an argument makes no sense.
     """
     request = Request(_ref(a), _ref(b), margin=margin, cluster=cluster, ship=Gate(gate=gate))
-    with closing(bench_here(environ)) as bench:
+    with AtTheCall(), closing(bench_here(environ)) as bench:
         return compared_in(bench, request)
 
 

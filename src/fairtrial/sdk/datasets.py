@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from fairtrial.app.bench import bench_here
 from fairtrial.model.case import Case
 from fairtrial.model.dataset import DatasetVersion
+from fairtrial.sdk.plain_errors import AtTheCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +31,7 @@ class Dataset:
         Raises:
             NotFoundError: there is none.
         """
-        with closing(bench_here(self.environ)) as bench:
+        with AtTheCall(), closing(bench_here(self.environ)) as bench:
             return bench.store.datasets.version(self.name)
 
     def __len__(self) -> int:

@@ -28,6 +28,7 @@ from fairtrial.sdk.comparison import Comparison, compared_in
 from fairtrial.sdk.datasets import Dataset
 from fairtrial.sdk.experiment import Experiment
 from fairtrial.sdk.naming import Names, source_digest
+from fairtrial.sdk.plain_errors import AtTheCall
 from fairtrial.sdk.progress import ProgressLine, is_wanted
 from fairtrial.sdk.scoring import Grader, name_of
 from fairtrial.sdk.waiting import awaited, waited_for
@@ -70,7 +71,8 @@ class Options(TypedDict, total=False):
     series: str
     """The improvement loop that the experiment is a round of."""
     progress: bool
-    """Whether to show progress on standard error (default: on a terminal, and not on a CI)."""
+    """Whether to show progress on standard error (default: on a terminal and in a notebook, and
+    not on a CI)."""
     environ: Mapping[str, str]
     """Where the store is, as the environment says it (default: that of the process)."""
 
@@ -103,8 +105,9 @@ def Eval(  # noqa: N802  # it is read as a thing: Eval("support", …)
         StoreError: the store cannot be read or written.
         KeyboardInterrupt: after Ctrl-C, when the trials in flight have ended.
     """
-    evaluation = _Evaluation(name, data, task, _listed(graders), options)
-    return waited_for(evaluation.run, evaluation.control)
+    with AtTheCall():
+        evaluation = _Evaluation(name, data, task, _listed(graders), options)
+        return waited_for(evaluation.run, evaluation.control)
 
 
 async def eval_async(
@@ -119,8 +122,9 @@ async def eval_async(
     The task runs on an event loop of its own, in another thread: a client that is bound to the
     caller's loop is to be made within the task. A cancel ends the trials in flight.
     """
-    evaluation = _Evaluation(name, data, task, _listed(graders), options)
-    return await awaited(evaluation.run, evaluation.control)
+    with AtTheCall():
+        evaluation = _Evaluation(name, data, task, _listed(graders), options)
+        return await awaited(evaluation.run, evaluation.control)
 
 
 @dataclass

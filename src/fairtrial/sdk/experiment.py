@@ -19,6 +19,7 @@ from fairtrial.model.trial import Trial
 from fairtrial.model.verdict import Verdict
 from fairtrial.ports import EVERY_ROW, RowQuery, TrialFilter
 from fairtrial.sdk.comparison import Comparison, compare
+from fairtrial.sdk.plain_errors import AtTheCall
 from fairtrial.sdk.words import size
 from fairtrial.stats.proportion import Rate
 
@@ -50,7 +51,7 @@ class Experiment:
             NotFoundError: there is none.
             UsageError: it measured commands, and has no trials that were graded.
         """
-        with closing(bench_here(environ)) as bench:
+        with AtTheCall(), closing(bench_here(environ)) as bench:
             report = exp_show(bench, Request(ref))
         if not isinstance(report, ExperimentReport):
             raise UsageError(

@@ -40,6 +40,7 @@ def experiment_html(store: ExperimentStore, experiment: Experiment) -> str:
     where = TrialFilter(verdicts=frozenset({Verdict.FAILED, Verdict.UNDECIDED}))
     trials = list(islice(store.trials(experiment.id, where), _SHOWN))
     totals = report.state.totals
+    found = None if experiment.comparison is None else experiment.comparison.report.comparison
     return _rendered(
         "experiment.html",
         experiment=report.state.experiment,
@@ -51,6 +52,9 @@ def experiment_html(store: ExperimentStore, experiment: Experiment) -> str:
         graders=report.graders,
         picture=_address(experiment_picture(store, report)),
         comparison=experiment.comparison,
+        against="" if found is None else named(found.a),
+        difference="" if found is None else interval_of(found.delta),
+        counts="" if found is None else counts_of(found),
         why_not_compared=experiment.why_not_compared,
         trials=[
             (

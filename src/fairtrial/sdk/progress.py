@@ -1,4 +1,4 @@
-"""A line on a terminal that says how an experiment stands; nothing elsewhere."""
+"""A line on a terminal or below a notebook's cell that says how an experiment stands."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ _EVERY_S = 0.1
 
 
 def is_wanted(environ: Mapping[str, str], *, given: bool | None) -> bool:
-    """Return whether to show progress: as given, else on a terminal that is no CI's."""
+    """Return whether to show progress: as given, else where a person looks, and not on a CI."""
     if given is not None:
         return given
-    return ci_here(environ) is None and sys.stderr is not None and sys.stderr.isatty()
+    if ci_here(environ) is not None or sys.stderr is None:
+        return False
+    # A notebook's stream is no terminal, and its cell takes lines that are rewritten all the same.
+    return sys.stderr.isatty() or type(sys.stderr).__module__.startswith("ipykernel.")
 
 
 @dataclass

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from fairtrial.sessions.capture.hook_entries import (
     EVENTS,
-    SettingsError,
     has_hooks,
     with_hooks,
     without_hooks,
 )
+from fairtrial.sessions.capture.json_settings import SettingsError
 from fairtrial.sessions.capture.notify_setting import with_notify, without_notify
 
 COMMAND = "python -m fairtrial hook --agent claude-code"

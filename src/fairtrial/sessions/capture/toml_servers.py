@@ -74,7 +74,7 @@ def without_server(text: str, *, shared: bool) -> str:
 def _brought_up(text: str, found: Mapping[str, Any], command: ServerCommand) -> str:
     """Return a file's text with an entry of ours that starts the server as it is started now."""
     given = found.get("env")
-    env = (given if isinstance(given, Mapping) else {}) | command.environ
+    env = {**(given if isinstance(given, Mapping) else {}), **command.environ}
     arguments = list(command.arguments)
     wanted = {"command": command.program, "args": arguments, **({"env": env} if env else {})}
     if all(found.get(name) == value for name, value in wanted.items()):
