@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from functools import cache
-from pathlib import PurePosixPath
 from typing import Final
 
 
@@ -70,6 +69,10 @@ PRIVATE: Final = "CLAUDE.local.md"
 _FOREIGN: Final = frozenset({".git", "node_modules", "site-packages", ".venv", "venv"})
 """Folders of other people's code; its instructions are for those who work on it."""
 _SECRET: Final = re.compile(r"(?:\.env(?:\..*)?|.*\.(?:pem|key|p12|pfx)|id_(?:rsa|dsa|ed25519))\Z")
+_LIKELY: Final = re.compile(
+    r"(?:\A|/)(?:(?:CLAUDE|AGENTS|GEMINI)[^/]*\Z|\.(?:claude|agents|codex|gemini|opencode|pi)/)"
+)
+"""What the patterns have in common: most files of a repository are none, which one look tells."""
 _FOLDERS: Final = frozenset({".claude", ".agents", ".codex", ".gemini", ".opencode", ".pi"})
 
 
@@ -78,20 +81,23 @@ def part_of(path: str) -> Part | None:
 
     None when it does not belong by its path; what others import belongs by its being named.
     """
-    pure = PurePosixPath(path)
-    if _FOREIGN.intersection(pure.parts) or is_secret(path):
+    if _LIKELY.search(path) is None:
+        return None
+    if _FOREIGN.intersection(path.split("/")) or is_secret(path):
         return None
     return next((part for part, rule in _rules().items() if rule.match(path)), None)
 
 
 def is_secret(path: str) -> bool:
     """Return whether a file holds secrets by its name: it is never read into a harness."""
-    return _SECRET.match(PurePosixPath(path).name) is not None
+    return _SECRET.match(path.rpartition("/")[2]) is not None
 
 
 def may_lead_to_some(path: str) -> bool:
     """Return whether files below a folder of this path may belong for where it is."""
-    parts = PurePosixPath(path).parts
+    if "." not in path:
+        return False
+    parts = path.split("/")
     return bool(_FOLDERS.intersection(parts)) and not _FOREIGN.intersection(parts)
 
 

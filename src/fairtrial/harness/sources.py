@@ -26,7 +26,7 @@ _LONGEST_BUNDLE: Final = 64 << 20
 
 @dataclass(frozen=True)
 class Place:
-    """Where harnesses are read.
+    """Where harnesses are read. What was read once is not read again.
 
     Attributes:
         folder: Where relative paths start, and whose repository is meant.
@@ -35,6 +35,7 @@ class Place:
 
     folder: Path
     environ: Mapping[str, str] = field(default_factory=lambda: dict(os.environ))
+    _commits: dict[str, Gathered] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def git(self) -> Git | None:
@@ -47,12 +48,16 @@ class Place:
         return None if self.git is None else self.git.folder
 
     def current(self) -> Gathered:
-        """Return the harness of the working tree as it is now.
+        """Return the harness of the working tree as it was at the first look.
 
         Raises:
             UsageError: there is no repository, or the harness is too large.
             FairtrialError: a file cannot be read.
         """
+        return self._current
+
+    @cached_property
+    def _current(self) -> Gathered:
         git = self.needed()
         label = f"the current files of {git.folder.name}"
         with told_of_git(git):
@@ -76,9 +81,12 @@ class Place:
             )
         with told_of_git(git):
             tree = commit_tree(git, revision)
-            where = f"{git.folder} at {tree.commit[:12]}"
-            found = gathered(tree, label or f"{GIT}{revision}", where)
-        return replace(found, committed=True)
+            found = self._commits.get(tree.commit)
+            if found is None:
+                found = gathered(tree, "", f"{git.folder} at {tree.commit[:12]}")
+                self._commits[tree.commit] = found
+        harness = replace(found.harness, label=label or f"{GIT}{revision}")
+        return replace(found, harness=harness, committed=True)
 
     def needed(self, what: str = "the repository's current files") -> Git:
         """Return git in the root of the working tree.

@@ -260,7 +260,7 @@ def test_claude_code_tells_of_files_below_when_it_touches_them(tmp_path: Path) -
     }
     repo = repo_with(tmp_path / "repo", files)
     read = ToolUse("toolu_1", "Read", {"file_path": str(repo.root / "src/a.py")})
-    script = (ScriptedAnswer("", tool_uses=(read,)), *DONE)
+    script = (ScriptedAnswer("", tool_uses=(read,)), ScriptedAnswer("Done."))
     request = run(CLAUDE_CODE, repo.root, "", tmp_path / "home", script)
     harness, root = harness_of(repo), str(repo.root)
     found = {path: text for text in request.split("\0") if (path := later_path(text, root))}
