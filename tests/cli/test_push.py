@@ -177,6 +177,12 @@ def test_rows_are_matched_with_stored_cases(fairtrial: Command) -> None:
     assert found.json["pushed"][0]["experiment"]["dataset"] == "faq@1"
     shown = fairtrial("exp", "show", "r", "--case", "one", "--json").json
     assert shown["trials"][0]["verdict"] == "passed"
+    refused = fairtrial("push", jsonl("w.jsonl", [row(9, 1)]), "--dataset", "faq@1")
+    assert refused.code == 64
+    assert "there is no case c9 in faq@1" in refused.err
+    # Nobody waits for what will never come.
+    left = fairtrial("exp", "list", "--json").json["experiments"]
+    assert [one["status"] for one in left] == ["stopped", "finished"]
 
 
 def test_a_job_brings_its_sessions(fairtrial: Command, folder: Path) -> None:
@@ -214,6 +220,15 @@ def test_what_was_exported_is_pushed_elsewhere(
     folded = fairtrial("push", "out.junit", "--dataset", "first@1", "--json")
     standing = folded.json["pushed"][0]["experiment"]
     assert (standing["passed"], standing["failed"], standing["undecided"]) == (1, 1, 1)
+
+
+def test_two_trials_of_one_number_are_both_kept_and_told_once(fairtrial: Command) -> None:
+    rows = [row(0, 1, epoch=1), row(0, 0, epoch=1)]
+    (pushed,) = fairtrial("push", jsonl("a.jsonl", rows), "--json").json["pushed"]
+    assert pushed["experiment"]["n_recorded"] == 2
+    assert [(note["what"], note["n"]) for note in pushed["notes"]] == [
+        ("trials with the number of another one: renumbered", 1)
+    ]
 
 
 def test_cases_with_one_id_and_two_inputs_stay_apart(fairtrial: Command) -> None:

@@ -75,6 +75,17 @@ def test_one_of_the_same_identity_is_answered_instead_of_another_one(store: Stor
     assert store.reports.open(again, Receipt("key", b"x")) == (first, True)
 
 
+def test_one_on_stored_cases_may_end_before_it_had_any_row(store: Store) -> None:
+    store.datasets.add_version("bugs", [Case("a", "a")])
+    version = store.datasets.version("bugs@1")
+    told = {"dataset": "bugs", "dataset_number": 1, "dataset_digest": version.digest, "n_cases": 1}
+    name = store.reports.open(an_experiment(1, **told, spec=_SPEC), None)[0]
+    with pytest.raises(ConflictError, match="no row yet"):
+        store.reports.finish(name, Status.FINISHED, None, NOON)
+    store.reports.finish(name, Status.STOPPED, "its rows were refused", NOON)
+    assert store.experiments.find(name).status is Status.STOPPED
+
+
 def test_a_batch_is_written_once_under_its_key(store: Store) -> None:
     key = Receipt("one", b"1")
     name = opened(store, 1, key)

@@ -58,7 +58,8 @@ class ReportStore(Protocol):
 
         Raises:
             NotFoundError: there is no such experiment.
-            ConflictError: no trial was reported, or it is no experiment of reported trials.
+            ConflictError: no trial was reported (but one on stored cases may be ended as a part all
+                the same), or it is no experiment of reported trials.
         """
         ...
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from fairtrial.app.bench import Bench
@@ -87,16 +88,14 @@ def push_run(
         spool.arrange(run.arms)
         own = Own(run.thresholds, run.decides, verdicts=spool.verdicts > 0)
         bars = bars_of(spool.seen, own, settings.rules)
-        sessions: Mapping[str, str] = {}
-        if spool.transcripts and destination is not None:
-            sessions = _sessions(local, spool, notes)
         told = _told(found, run, settings, spool, bars)
-        parcel = Parcel(told, spool, bars, run, notes, sessions)
+        read = partial(_sessions, local, spool, notes)
+        parcel = Parcel(told, spool, bars, run, notes, read)
+        sent = None
         if destination is None:
-            look_at(parcel)
-            standing, again = None, False
+            look_at(parcel, notes)
         else:
-            standing, again = send(parcel, destination)
+            sent = send(parcel, destination)
         return Pushed(
             path=str(found.path),
             tool=found.tool,
@@ -107,13 +106,15 @@ def push_run(
             scored={name: seen.scored for name, seen in spool.seen.items()}
             | ({"passed": spool.verdicts} if bars.own else {}),
             notes=notes.all(),
-            standing=standing,
-            again=again,
-            sessions=sorted(set(sessions.values())),
+            standing=None if sent is None else sent.standing,
+            again=sent is not None and sent.again,
+            sessions=() if sent is None else sent.sessions,
         )
 
 
 def _sessions(local: Bench | None, spool: Spool, notes: Notes) -> Mapping[str, str]:
+    if not spool.transcripts:
+        return {}
     if local is None:
         notes.add("transcripts of sessions stay on this machine", n=len(spool.transcripts))
         return {}

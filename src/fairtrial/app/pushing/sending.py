@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -33,7 +33,7 @@ class Parcel:
         bars: What decides them.
         run: What the tool says of it.
         notes: Counts what does not fit.
-        sessions: Ids of sessions by their transcripts.
+        read_sessions: Reads the sessions that its trials were; returns their ids by transcript.
     """
 
     told: Mapping[str, Json]
@@ -41,46 +41,68 @@ class Parcel:
     bars: Bars
     run: FoundRun
     notes: Notes
-    sessions: Mapping[str, str] = field(default_factory=dict)
+    read_sessions: Callable[[], Mapping[str, str]] = dict
 
     @property
     def matched(self) -> bool:
         """Whether its rows are matched with stored cases."""
         return "dataset_version" in self.told
 
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield its rows as the API takes them."""
-        return self.spool.rows(self.bars, self.sessions, matched=self.matched)
+    def rows(self, sessions: Mapping[str, str], notes: Notes) -> Iterator[dict[str, Any]]:
+        """Yield its rows as the API takes them, and count what does not fit."""
+        return self.spool.rows(self.bars, sessions, notes, matched=self.matched)
 
 
-def look_at(parcel: Parcel) -> None:
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What became of a run.
+
+    Attributes:
+        standing: How its experiment stands.
+        again: It was there whole already.
+        sessions: Ids of the sessions that came with it.
+    """
+
+    standing: Mapping[str, Json]
+    again: bool = False
+    sessions: Sequence[str] = ()
+
+
+def look_at(parcel: Parcel, notes: Notes) -> None:
     """Check that all would be taken, and write nothing.
+
+    Args:
+        parcel: All that there is of a run.
+        notes: Counts what does not fit.
 
     Raises:
         UsageError: it would not.
     """
     read_body(NewExperiment, msgspec.json.encode(parcel.told))
-    for _, body in batches(msgspec.json.encode(row) for row in parcel.rows()):
+    for _, body in batches(msgspec.json.encode(row) for row in parcel.rows({}, notes)):
         read_body(RowBatch, body)
 
 
-def send(parcel: Parcel, destination: Destination) -> tuple[Mapping[str, Json], bool]:
-    """Send a run; return how its experiment stands, and whether it was there whole already.
+def send(parcel: Parcel, destination: Destination) -> Sent:
+    """Send a run.
 
     What was sent before a connection broke is known when it is sent again.
 
     Raises:
         FairtrialError: it is not taken.
     """
+    look_at(parcel, Notes())
     opening = msgspec.json.encode(parcel.told)
     anew = None if "content" in parcel.told else f"push-{ULID()}"
     standing = destination.open(opening, anew)
     if standing["again"] and standing["status"] != Status.RUNNING:
-        return standing, True
+        return Sent(standing, again=True)
+    sessions = parcel.read_sessions()
     experiment = str(standing["id"])
     largest = destination.largest_row()
     try:
-        for _, body in batches(_fitting(row, largest, parcel.notes) for row in parcel.rows()):
+        rows = (_fitting(row, largest, parcel.notes) for row in parcel.rows(sessions, parcel.notes))
+        for _, body in batches(rows):
             destination.take(experiment, body, key_of(body))
     except (ConflictError, UsageError) as error:
         # Sending it again would not help, so nobody waits for the rest.
@@ -89,7 +111,8 @@ def send(parcel: Parcel, destination: Destination) -> tuple[Mapping[str, Json], 
         if isinstance(error, RefusedError) and standing["again"]:
             error.fix = "make a new experiment of it: --again"
         raise
-    return destination.finish(experiment, _how_it_ended(parcel)), False
+    ended = destination.finish(experiment, _how_it_ended(parcel))
+    return Sent(ended, sessions=sorted(set(sessions.values())))
 
 
 def _how_it_ended(parcel: Parcel) -> bytes:

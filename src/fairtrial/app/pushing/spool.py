@@ -159,13 +159,14 @@ class Spool:
         self.arms = dict.fromkeys([*known, *self.arms])
 
     def rows(
-        self, bars: Bars, sessions: Mapping[str, str], *, matched: bool = False
+        self, bars: Bars, sessions: Mapping[str, str], notes: Notes, *, matched: bool = False
     ) -> Iterator[dict[str, Json]]:
         """Yield each trial as a row that the API takes.
 
         Args:
             bars: What decides.
             sessions: Ids of sessions by their transcripts.
+            notes: Counts what does not fit.
             matched: The cases are stored already; rows name them by id, or else by their input.
         """
         by_model = not self.arms and len(self.models) > 1
@@ -179,12 +180,12 @@ class Spool:
             arm = (kept.model if by_model else kept.arm) or arms[-1]
             condition = kept.case.get("condition", DEFAULT_CONDITION)
             place = (kept.case["id"], condition, arm)
-            number = self._number(kept, taken.get(place, 0))
+            number = _number(kept, taken.get(place, 0), notes)
             taken[place] = taken.get(place, 0) | 1 << number
             row = {**kept.case, **kept.trial, "arm": arm, "trial": number}
             if bars.own:
                 row["scores"] = {**row.get("scores", {}), PASSED: _verdict(kept)}
-            self._hold_against(kept, row, bars)
+            _hold_against(kept, row, bars, notes)
             session = sessions.get(kept.transcript or "")
             if session is not None and isinstance(row.get("output"), dict):
                 row["output"] = {**row["output"], "session": session}
@@ -208,32 +209,32 @@ class Spool:
         name = str(case["id"])[: LONGEST_NAME - len(mark) - 1]
         case["id"] = f"{name}~{mark}"
 
-    def _number(self, kept: Kept, taken: int) -> int:
-        """Return the number of a trial; bits of `taken` are the numbers of those before it."""
-        number = kept.number
-        if number is not None and (number > _LARGEST_NUMBER or taken >> number & 1):
-            self.notes.add("trials with the number of another one: renumbered", kept.case["id"])
-            number = None
-        if number is None:
-            number = taken.bit_count() + 1
-            while taken >> number & 1:
-                number += 1
-        return number
 
-    def _hold_against(self, kept: Kept, row: dict[str, Json], bars: Bars) -> None:
-        """Note a trial whose verdict is another one here than the tool's."""
-        if kept.passed is None or bars.own or "problem" in row:
-            return
-        values = [row.get("scores", {}).get(name, {}).get("value") for name in bars.deciding]
-        if None in values:
-            return
-        passes = all(
-            bar.passes(value) for bar, value in zip(bars.deciding.values(), values, strict=True)
-        )
-        if passes is not kept.passed:
-            self.notes.add(
-                "trials whose verdict is another one here than the tool's", f"case {row['id']}"
-            )
+def _number(kept: Kept, taken: int, notes: Notes) -> int:
+    """Return the number of a trial; bits of `taken` are the numbers of those before it."""
+    number = kept.number
+    if number is not None and (number > _LARGEST_NUMBER or taken >> number & 1):
+        notes.add("trials with the number of another one: renumbered", kept.case["id"])
+        number = None
+    if number is None:
+        number = taken.bit_count() + 1
+        while taken >> number & 1:
+            number += 1
+    return number
+
+
+def _hold_against(kept: Kept, row: dict[str, Json], bars: Bars, notes: Notes) -> None:
+    """Note a trial whose verdict is another one here than the tool's."""
+    if kept.passed is None or bars.own or "problem" in row:
+        return
+    values = [row.get("scores", {}).get(name, {}).get("value") for name in bars.deciding]
+    if None in values:
+        return
+    passes = all(
+        bar.passes(value) for bar, value in zip(bars.deciding.values(), values, strict=True)
+    )
+    if passes is not kept.passed:
+        notes.add("trials whose verdict is another one here than the tool's", f"case {row['id']}")
 
 
 def _verdict(kept: Kept) -> dict[str, Json]:
