@@ -77,16 +77,19 @@ def calling(tool: str, arguments: dict[str, Any]) -> Any:
     return script
 
 
-def added(folder: Path, server: ModelServer) -> None:
-    command = [sys.executable, "-m", "fairtrial", "mcp"]
-    done = claude(folder, server, "mcp", "add", "fairtrial", "--", *command)
+def added(folder: Path) -> None:
+    """Register the server as a user does."""
+    settings = {"CLAUDE_CONFIG_DIR": str(folder / "agent-home/claude")}
+    words = ("init", "--mcp", "--agent", "claude-code", "--yes")
+    line = [sys.executable, "-m", "fairtrial", *words]
+    done = subprocess.run(line, env={**os.environ, **settings}, capture_output=True, check=False)
     assert done.returncode == 0, done.stderr
 
 
 def test_claude_code_reads_with_a_tool(folder: Path, bench: Bench) -> None:
     _ = bench.store
     with ModelServer(calling("exp_list", {})) as server:
-        added(folder, server)
+        added(folder)
         done = claude(folder, server, "-p", "List.", "--allowedTools", "mcp__fairtrial")
     assert done.returncode == 0, done.stderr
     assert "fairtrial.experiments/1" in done.stdout
@@ -96,7 +99,7 @@ def test_claude_code_reads_with_a_tool(folder: Path, bench: Bench) -> None:
 def test_without_a_person_it_is_refused_with_the_command(folder: Path, cases: str) -> None:
     arguments = {"name": "n", "files": [cases]}
     with ModelServer(calling("dataset_add", arguments)) as server:
-        added(folder, server)
+        added(folder)
         done = claude(folder, server, "-p", "Add.", "--allowedTools", "mcp__fairtrial")
     assert done.returncode == 0, done.stderr
     assert "is not done unasked" in done.stdout or "did not agree" in done.stdout
