@@ -193,6 +193,14 @@ def test_options_stand_in_a_file_and_the_command_line_wins(home: Home) -> None:
     assert done.json["n_turns"] == 4
 
 
+def test_a_file_names_options_as_the_command_line_does(home: Home) -> None:
+    home.edit(SKIP)
+    options = {"since": "3650d", "provider": "model.json", "gate": True, "lambda": 0.25, "tau": 1}
+    (home.path / "ab.json").write_text(json.dumps(options))
+    done = home.fairtrial("exp", "ab", str(home.path / "ab.json"), "--json")
+    assert done.json["comparison"]["decision"]["evidence"]["harm_weight"] == 0.25
+
+
 def test_a_file_with_an_unknown_option_is_refused(home: Home) -> None:
     (home.path / "ab.json").write_text('{"behaviour": "x"}')
     done = home.fairtrial("exp", "ab", str(home.path / "ab.json"))

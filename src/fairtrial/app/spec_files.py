@@ -65,8 +65,11 @@ def _wanted_of(kind: type[Any], spec: Mapping[str, Any], path: Path) -> Mapping[
     # 10 ms, and most commands are given no spec.
     from fairtrial.app.requests.exp_run import Request as RunRequest  # noqa: PLC0415
 
-    if kind is RunRequest or getattr(kind, "SPEC_OF_ITS_OWN", False):
+    if kind is RunRequest:
         return spec
+    if getattr(kind, "SPEC_OF_ITS_OWN", False):
+        flags = {option.flag.lstrip("-").replace("-", "_"): option for option in options_of(kind)}
+        return {flags[name].name if name in flags else name: value for name, value in spec.items()}
     known = {option.name for option in options_of(RunRequest)}
     unknown = [unknown_name(name, known) for name in spec if name not in known]
     if unknown:
