@@ -11,6 +11,10 @@ from playwright.sync_api import Page
 from tests.browser.conftest import fairtrial
 from tests.http.conftest import Server
 
+from fairtrial.app.bench import bench_here
+from fairtrial.app.row_actions import send_to_review, settle_review
+from fairtrial.model.review import Opinion
+
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}}
 ROW = '?row=["pear","default","main"]'
 
@@ -29,6 +33,10 @@ def experiment(folder: Path) -> str:
     }
     (folder / "spec.json").write_text(json.dumps(spec))
     fairtrial("exp", "run", "spec.json", "--name", "one")
+    for case in ("apple", "pear"):
+        item = send_to_review(bench_here(), "one", (case, "default", "main"))
+        if case == "pear":
+            settle_review(bench_here(), item.id, Opinion.FAILED, "it is a pear")
     return "one"
 
 
@@ -47,6 +55,8 @@ def test_no_rule_is_broken(
         f"/experiments/{experiment}",
         f"/experiments/{experiment}{ROW}",
         "/review",
+        "/review?show=settled",
+        "/gate",
         "/nothing",
     )
     broken = []
@@ -66,7 +76,8 @@ def test_it_needs_no_sideways_scrolling_at_400_pixels(
     server: Server, experiment: str, page: Page
 ) -> None:
     page.set_viewport_size({"width": 400, "height": 860})
-    for place in ("/experiments", f"/experiments/{experiment}", f"/experiments/{experiment}{ROW}"):
+    one = f"/experiments/{experiment}"
+    for place in ("/experiments", one, one + ROW, "/review", "/review?show=settled", "/gate"):
         page.goto(server.url + place)
         wide = page.evaluate("document.documentElement.scrollWidth")
         assert wide <= 400, place

@@ -74,12 +74,17 @@ def test_the_page_follows_a_run_of_another_process(
         (folder / "go-0").touch()
         expect(page.locator(".testing")).to_contain_text("1 of 3")
         expect(page.locator("[data-row]")).to_have_count(1)
+        page.keyboard.press("j")
+        expect(page.locator(".at [data-open-row]")).to_be_focused()
         picture(page, "live")
         expect(page.locator("[data-live-news]")).to_contain_text("30 % of the trials")
         for n in (1, 2):
             (folder / f"go-{n}").touch()
         expect(page.locator(".testing")).to_have_count(0)
         expect(page.locator("[data-row]")).to_have_count(3)
+        # Whoever reads with the keyboard is where they were.
+        expect(page.locator(".at [data-open-row]")).to_have_text("c0")
+        expect(page.locator(".at [data-open-row]")).to_be_focused()
         expect(page.locator("h1")).to_contain_text("Done")
         expect(page.locator("[data-live-news]")).to_contain_text("is finished")
         assert page.evaluate("window.stays") is True

@@ -74,6 +74,14 @@ def test_two_arms_are_not_told_as_one(server: Server, folder: Path) -> None:
     assert "Automatic (its arm right)" in text
     assert "Its first arm, <bdi>right</bdi>" in text
     assert "baseline</button>" not in text
+    wrong, right = (
+        look(server, f'/experiments/both?row=["a","default","{arm}"]'.replace('"', "%22"))
+        for arm in ("wrong", "right")
+    )
+    assert b"Didn&#39;t get it done; the baseline did." in wrong.body
+    assert b"Got it done." in right.body
+    assert text.count(">Regressed</span>") == 1
+    assert ">Same</span>" not in text
     assert "arm wrong" in found["Pass"]
     assert found["contains"] == "contains 50.0 % over all arms"
     exp = server.ask("/v2/experiments").json["experiments"][0]["id"]

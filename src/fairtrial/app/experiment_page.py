@@ -95,7 +95,7 @@ def experiment_page(bench: Bench, ref: str, request: PageRequest) -> ExperimentP
         undecided=store.undecided_reasons(state.experiment.id, 5) if n_undecided else (),
         n_undecided=n_undecided,
         n_failed=store.n_rows(state.experiment.id, RowQuery(only="failed")),
-        rows=_views(bench, glances, against),
+        rows=_views(bench, state, glances, against),
         n_rows=n_rows,
         next=following,
         error=wrong,
@@ -120,7 +120,8 @@ def row_views(
 ) -> Sequence[RowView]:
     """Return rows of an experiment beside those of its baseline."""
     _, against, _ = _compared(bench, state, baseline)
-    return _views(bench, bench.store.experiments.glances(state.experiment.id, keys), against)
+    glances = bench.store.experiments.glances(state.experiment.id, keys)
+    return _views(bench, state, glances, against)
 
 
 def row_key(text: str) -> RowKey:
@@ -217,14 +218,20 @@ def _count(
 
 
 def _views(
-    bench: Bench, glances: Sequence[RowGlance], against: AgainstBaseline
+    bench: Bench,
+    state: ExperimentState,
+    glances: Sequence[RowGlance],
+    against: AgainstBaseline,
 ) -> Sequence[RowView]:
     if against.id is None or against.arm is None:
         return [RowView(glance, None, None) for glance in glances]
+    own = against.arm if against.id == state.experiment.id else None
     keys = [(*glance.row.key, against.arm) for glance in glances]
     found = {glance.row.key: glance for glance in bench.store.experiments.glances(against.id, keys)}
     return [
-        RowView(glance, found.get(glance.row.key), _change(glance, found.get(glance.row.key)))
+        RowView(glance, None, None)  # the baseline is held against nothing
+        if glance.row.arm == own
+        else RowView(glance, found.get(glance.row.key), _change(glance, found.get(glance.row.key)))
         for glance in glances
     ]
 

@@ -92,7 +92,8 @@ def _rate(report: ExperimentPage) -> Tile:
     if len(arms) > 1:
         notes.insert(0, f"arm {arms[-1]}")
     if totals.undecided:
-        notes.append(f"{counted(totals.undecided, 'trial')} undecided")
+        where = " in all arms" if len(arms) > 1 else ""
+        notes.append(f"{counted(totals.undecided, 'trial')} undecided{where}")
     change, better = _points(rate, report.was_rate)
     return Tile(
         "Pass rate", percent(rate.estimate), about, change, better, tuple(notes), _RATE_MEANS

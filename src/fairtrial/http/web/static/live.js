@@ -19,6 +19,10 @@
       if (!made || made.innerHTML === old.innerHTML) return;
       const at = document.activeElement?.getAttribute?.("href");
       const focused = old.contains(document.activeElement);
+      // The row that the keyboard is at stays so.
+      const row = old.querySelector(".at [data-open-row]")?.getAttribute("href");
+      if (row) made.querySelector(`[data-open-row][href="${CSS.escape(row)}"]`)?.closest("[data-row]")?.classList.add("at");
+      if (made.innerHTML === old.innerHTML) return;
       old.replaceChildren(...document.importNode(made, true).childNodes);
       window.htmx?.process(old);
       if (focused && at) old.querySelector(`a[href="${CSS.escape(at)}"]`)?.focus({ preventScroll: true });
