@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -41,6 +42,10 @@ _NO_MODEL: Final = "<synthetic>"
 _SILENT: Final = " "
 SHELL: Final = "/bin/bash"
 """The shell that it is told to have; none is run."""
+_MODEL_TOLD: Final = re.compile(
+    r"You are powered by the model named (.+?)\. The exact model ID is (\S+?)\."
+    r" Assistant knowledge cutoff is (.+?)\."
+)
 _REMINDER: Final = "<system-reminder>"
 _ENDS_WITH: Final = (
     "claude-code needs a user's turn or the result of a tool at the end of the request's messages"
@@ -85,6 +90,18 @@ class Surface:
             yield {"type": "date", "date": self.today}
 
 
+def _model_told(turns: Sequence[Mapping[str, Json]]) -> Iterator[dict[str, Json]]:
+    """Yield the announcement of the model, where the conversation has it."""
+    for turn in turns:
+        for text in texts_of(turn.get("content")) if turn["role"] == "system" else ():
+            found = _MODEL_TOLD.search(text)
+            if found is not None:
+                name, model, cutoff = found.groups()
+                identity = {"marketingName": name, "modelId": model, "knowledgeCutoff": cutoff}
+                yield {"type": "model", "identity": identity, "text": found[0]}
+                return
+
+
 def claude_turn_session(body: Mapping[str, Json], model: str, surface: Surface) -> str:
     """Return the session that a request's messages make.
 
@@ -101,7 +118,8 @@ def claude_turn_session(body: Mapping[str, Json], model: str, surface: Surface) 
     if last is None or last["role"] != "user":
         raise ProviderError(_ENDS_WITH)
     session = _Session(surface.work)
-    records = [session.attachment(silent, _SILENT) for silent in surface.attachments()]
+    known = (*surface.attachments(), *_model_told(turns))
+    records = [session.attachment(silent, _SILENT) for silent in known]
     for number, turn in enumerate(turns):
         if turn["role"] == "system":
             records += [

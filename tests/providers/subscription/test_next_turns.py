@@ -82,6 +82,23 @@ def test_texts_of_the_system_are_kept_where_they_stand() -> None:
     assert told["renderedRole"] == "system"
 
 
+def test_what_the_conversation_says_of_the_model_is_not_said_again() -> None:
+    line = "You are powered by the model named Sonnet 5.5. The exact model ID is claude-sonnet-5-5."
+    line += " Assistant knowledge cutoff is June 2026."
+    told: Json = {"role": "system", "content": f"# Environment\n\n{line}\n\nToday is a Monday."}
+    (identity,) = [
+        record["attachment"]["identity"]
+        for record in session(user("a"), told)
+        if record.get("attachment", {}).get("type") == "model"
+    ]
+    assert identity == {
+        "marketingName": "Sonnet 5.5",
+        "modelId": "claude-sonnet-5-5",
+        "knowledgeCutoff": "June 2026",
+    }
+    assert "knowledgeCutoff" not in json.dumps(session(user("a")))
+
+
 def test_marks_of_the_cache_are_left_out() -> None:
     mark = {"cache_control": {"type": "ephemeral"}}
     inner = [{"type": "text", "text": "x", **mark}]
