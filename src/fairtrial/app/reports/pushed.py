@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from fairtrial.interchange.results.contract import Note
 from fairtrial.model.errors import ExitCode, FairtrialError
 from fairtrial.model.json import Json
+
+_OF_ANSWER: Final = frozenset({"schema", "again"})
+"""What is said of the answer, not of the experiment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +27,7 @@ class Pushed:
         graders: Who scored, as the API takes them.
         scored: Trials with a score, by grader.
         notes: What was not taken as it stood.
-        standing: The experiment as it stands, an `experiment` object; None in a dry run.
+        standing: What the API answers of the experiment as it stands; None in a dry run.
         again: It was there already.
         sessions: Ids of the sessions that came with it.
     """
@@ -65,7 +68,9 @@ class Pushed:
             ],
             "again": self.again,
             "sessions": list(self.sessions),
-            "experiment": None if self.standing is None else dict(self.standing),
+            "experiment": None
+            if self.standing is None
+            else {name: self.standing[name] for name in self.standing if name not in _OF_ANSWER},
         }
 
 

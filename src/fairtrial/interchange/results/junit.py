@@ -30,6 +30,7 @@ _TRIED: Final = {
     "rerunError": "error",
 }
 """Earlier and later tries of one test, as Maven writes them: each is a trial."""
+_GENERIC: Final = frozenset({"", "pytest", "pytest tests", "jest tests", "vitest tests"})
 _OUTCOMES: Final = ("error", "failure", "skipped")
 _LONGEST_OUTPUT: Final = 100_000
 _CONDITION: Final = re.compile(r"(?P<id>.+) \[(?P<condition>[^\[\]]+)\]")
@@ -124,7 +125,7 @@ class JUnitTests:
         self._open.append(name)
         if name in ("testsuites", "testsuite"):
             # A generic name tells nothing; the file's own is better then.
-            if self._name is None and attributes.get("name") not in (None, "", "pytest tests"):
+            if self._name is None and attributes.get("name", "") not in _GENERIC:
                 self._name = attributes["name"]
             if name == "testsuite":
                 self._suites.append(
