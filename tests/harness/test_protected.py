@@ -182,6 +182,16 @@ def test_a_renamed_file_is_followed() -> None:
     assert {violation.kind for violation in violations(harness(A), other)} == {Kind.DELETED}
 
 
+def test_a_link_is_not_told_of_beside_its_file() -> None:
+    worse = A.replace("Never push", "Avoid pushing")
+    links = {"CLAUDE.md": "AGENTS.md"}
+    a = Harness({"AGENTS.md": A, "CLAUDE.md": A}, "a", links)
+    b = Harness({"AGENTS.md": worse, "CLAUDE.md": worse}, "b", links)
+    assert [violation.place for violation in violations(a, b)] == ["AGENTS.md:4"]
+    cut_off = Harness({"AGENTS.md": A, "CLAUDE.md": worse}, "b")
+    assert [violation.place for violation in violations(a, cut_off)] == ["CLAUDE.md:4"]
+
+
 def test_another_file_that_says_it_does_not_count() -> None:
     new = Harness({"AGENTS.md": "Be kind.\n", "NOTES.md": f"Never push to main. {MARK}"}, "test")
     assert [violation.kind for violation in violations(harness(A), new)] == [Kind.DELETED] * 2

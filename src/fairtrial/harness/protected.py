@@ -143,11 +143,17 @@ def violations(
     found: list[Violation] = []
     for path, text in a.files.items():
         lines = list(_of_file(path, text, patterns))
-        if not lines or text == b.files.get(path):
+        if not lines or text == b.files.get(path) or _is_link_in_both(path, a, b):
             continue
         now = b.files.get(_path_in(b, a, path) or "", "")
         found += _Comparison(path, lines, text, now).violations()
     return [one for one in found if (one.path, one.line) not in free]
+
+
+def _is_link_in_both(path: str, a: Harness, b: Harness) -> bool:
+    """Return whether a path is a link to a file that is looked at by its own name."""
+    target = a.links.get(path)
+    return target is not None and target in a.files and b.links.get(path) == target
 
 
 def refuse_protected_edits(found: Sequence[Violation]) -> None:
