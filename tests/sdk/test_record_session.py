@@ -199,14 +199,18 @@ def test_what_json_cannot_hold_is_recorded_as_text(folder: Path) -> None:
     assert found["unread"]["bad_lines"] == 0
 
 
-@pytest.mark.parametrize("name", ["", "../x", "a/b", ".hidden", "x" * 201])
-def test_an_id_that_is_no_name_is_refused(folder: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["../x", "a/b", ".hidden", "x" * 201, 5])
+def test_an_id_that_is_no_name_is_refused(folder: Path, name: Any) -> None:
     del folder
-    if name:
-        with pytest.raises(ValueError, match="names"):
-            fairtrial.record_session(session_id=name)
-    with pytest.raises(ValueError, match="names"):
-        fairtrial.record_session(agent="")
+    with pytest.raises(ValueError, match="a session_id is a name"):
+        fairtrial.record_session(session_id=name)
+
+
+@pytest.mark.parametrize("name", ["", " ", "a\nb", "\ud800", "\u202e", "x" * 201, 5, None])
+def test_an_agent_is_called_by_one_line(folder: Path, name: Any) -> None:
+    del folder
+    with pytest.raises(ValueError, match="one printable line"):
+        fairtrial.record_session(agent=name)
 
 
 def test_outside_of_its_block_nothing_is_recorded(folder: Path) -> None:

@@ -259,8 +259,12 @@ def record_session(
         ValueError: the agent or the id cannot be a name.
     """
     native_id = session_id or f"rec_{ULID()}"
-    if not agent or not _is_name(native_id):
-        raise ValueError("agent and session_id are names: letters, digits, '.', '_' and '-'")
+    if not _is_agent(agent):
+        raise ValueError("an agent is called by one printable line of at most 200 characters")
+    if not _is_name(native_id):
+        raise ValueError(
+            "a session_id is a name of at most 200 characters: letters, digits, '.', '_' and '-'"
+        )
     head = Line(
         "session",
         at=datetime.now(UTC),
@@ -273,6 +277,14 @@ def record_session(
     return RecordedSession(native_id, bench_here(environ), head)
 
 
-def _is_name(text: str) -> bool:
+def _is_agent(given: object) -> bool:
+    return (
+        isinstance(given, str) and bool(given.strip()) and given.isprintable() and len(given) <= 200
+    )
+
+
+def _is_name(text: object) -> bool:
+    if not isinstance(text, str) or not text:
+        return False
     plain = text.replace("-", "").replace("_", "").replace(".", "")
     return plain.isascii() and plain.isalnum() and len(text) <= 200 and text[0] != "."
