@@ -17,12 +17,15 @@ from fairtrial.sessions.requests.conversation import Record, turns
 
 KINDS: Final = frozenset({"api-request", "api-request-shape", "api-request-blob"})
 """Types of the records of the log."""
-_MOST_BASES: Final = 100_000
 _VERSION: Final = "2023-06-01"
 
 
 class LostError(Exception):
     """A request cannot be put together; the message says why."""
+
+
+DAMAGE: Final = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What comes of records that have another form than the agent writes."""
 
 
 def logged_request(records: Sequence[Record | None], position: int) -> WireCall:
@@ -33,8 +36,15 @@ def logged_request(records: Sequence[Record | None], position: int) -> WireCall:
         position: Where the last thing stands that the model was told.
 
     Raises:
-        LostError: it was not logged, or a part of it is missing or has another hash.
+        LostError: it was not logged, or a part of it is missing, damaged or has another hash.
     """
+    try:
+        return _put_together(records, position)
+    except DAMAGE as error:
+        raise LostError("its records have a form that is not known") from error
+
+
+def _put_together(records: Sequence[Record | None], position: int) -> WireCall:
     log = {r["id"]: r for r in records if r is not None and r.get("type") == "api-request"}
     if not log:
         raise LostError("this release of Claude Code logs no requests")
@@ -97,12 +107,15 @@ def _hashes(request: Record, log: Mapping[str, Record]) -> list[str]:
     chain = [request]
     while chain[-1].get("base") is not None:
         base = log.get(str(chain[-1]["base"]))
-        if base is None or len(chain) > _MOST_BASES:
+        if base is None or len(chain) > len(log):
             raise LostError("a request that it goes on from is not in the log")
         chain.append(base)
     found: list[str] = []
     for one in reversed(chain):
-        found = found[: int(one.get("keep") or 0)] + list(one.get("tail") or ())
+        keep = one.get("keep") or 0
+        if not 0 <= keep <= len(found):
+            raise LostError("it keeps messages that the one before it did not have")
+        found = found[:keep] + list(one.get("tail") or ())
     return found
 
 

@@ -62,7 +62,8 @@ def read_again(
             for place in left.pop(_key(event), ()):
                 places[place] = number
         record = plain(line)
-        records.append(record if record is not None and record.get("type") in kinds else None)
+        kind = None if record is None else record.get("type")
+        records.append(record if isinstance(kind, str) and kind in kinds else None)
     return Told(records, places)
 
 

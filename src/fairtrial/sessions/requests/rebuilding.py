@@ -16,6 +16,7 @@ from fairtrial.model.session import MAIN, Call, Result, Session, SessionEvent
 from fairtrial.ports.sessions import Clean, SessionReader
 from fairtrial.sessions.decision_points.anchor import context
 from fairtrial.sessions.requests import claude_code, codex, kept_events
+from fairtrial.sessions.requests.logged import DAMAGE
 from fairtrial.sessions.requests.moments import Told, read_again
 
 CLAUDE_CODE: Final = "claude-code"
@@ -69,10 +70,12 @@ def next_turns(
     turns = []
     for point, moment, told in zip(points, moments, known, strict=True):
         place = None if moment is None else next(places, None)
+        turn = None
         if found is not None and place is not None:
             turn = _from(session, found, place, _model(session, means))
-        else:
-            turn = _anew(session, told, means, why or _why_not(point, moment))
+        if turn is None:
+            reason = why or _why_not(point, moment, place)
+            turn = _anew(session, told, means, reason)
         turns.append(_cleaned(turn, means.clean))
     return turns
 
@@ -94,11 +97,13 @@ def _read_again(
         return None, f"the transcript {reason}"
 
 
-def _why_not(point: DecisionPoint, moment: SessionEvent | None) -> str:
+def _why_not(point: DecisionPoint, moment: SessionEvent | None, place: int | None) -> str:
     if point.thread != MAIN:
         return "it happened in a subagent, whose requests are not rebuilt"
     if moment is None:
         return "nothing was known at this moment"
+    if place is not None:
+        return "the records of the transcript have a form that is not known"
     return "this moment is not in the transcript any more"
 
 
@@ -108,7 +113,16 @@ def _moment(events: Sequence[SessionEvent]) -> SessionEvent | None:
     return next(tied, events[-1] if events else None)
 
 
-def _from(session: Session, found: Told, place: int, model: str) -> NextTurn:
+def _from(session: Session, found: Told, place: int, model: str) -> NextTurn | None:
+    """Return the request by the transcript; None when its records are not what agents write."""
+    try:
+        turn = _told(session, found, place, model)
+    except DAMAGE:
+        return None
+    return turn if turn.call.body.get("messages") or turn.call.body.get("input") else None
+
+
+def _told(session: Session, found: Told, place: int, model: str) -> NextTurn:
     if session.agent == CODEX:
         call = codex.next_request(found.records, place, model)
         where = _place(session, codex.instruction_texts(call.body))
