@@ -214,3 +214,9 @@ def test_doctor_tells_who_has_the_server(fairtrial: Command, claude: Path, codex
     found = checks()
     assert "not there any more" in found["mcp of claude-code"]["found"]
     assert found["mcp of codex"]["ok"] is False
+
+
+def test_where_no_agent_is_found_it_says_how_to_name_one(fairtrial: Command, home: Path) -> None:
+    done = fairtrial("init", "--mcp", "--yes")
+    assert (done.code, "init --mcp --agent" in done.err) == (66, True)
+    assert not list(home.glob(".c*"))

@@ -99,10 +99,11 @@ def _adding(bench: Bench, request: Request) -> list[Edit]:
     if not request.agent:
         agents = [agent for agent in agents if is_here(bench, agent)]
     if not agents:
+        mcp = " --mcp" if request.mcp else ""
         raise NotFoundError(
             "neither Claude Code nor Codex is found here",
             why="there is no folder of their settings, and no `claude` or `codex` on PATH",
-            fix="install one, or name it: fairtrial init --agent claude-code",
+            fix=f"install one, or name it: fairtrial init{mcp} --agent claude-code",
         )
     files = [file for agent in agents for file in _files(bench, agent, request)]
     return [adding(file, bench.home.absolute()) for file in files]
