@@ -84,6 +84,17 @@ def test_what_was_saved_is_a_harness_again(repo: Repo, fairtrial: Command) -> No
     assert json.loads(again.out)["digest"] == found["a"]["digest"]
 
 
+def test_secrets_are_taken_out_of_what_is_saved(repo: Repo, fairtrial: Command) -> None:
+    key = "sk-" + "ant-api03-" + "x7Kq" * 20
+    repo.write("AGENTS.md", f"The key is {key} here.\n")
+    repo.write("CLAUDE.local.md", "mine\n")
+    done = fairtrial("harness", "save", "kept.json")
+    assert "AGENTS.md held secrets by their look (1); they were taken out" in done.out
+    assert "CLAUDE.local.md is your own, and is in the file" in done.out
+    assert key not in (repo.root / "kept.json").read_text()
+    assert key in (repo.root / "AGENTS.md").read_text()
+
+
 def test_a_file_that_is_no_saved_harness_is_not_written_over(
     repo: Repo, fairtrial: Command
 ) -> None:
