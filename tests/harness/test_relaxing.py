@@ -40,6 +40,12 @@ RELAXED = [
     ("deadline", "Report it at once.", "Report it eventually."),
     ("order", "Run the tests before the commit.", "Run the tests after the commit."),
     ("alternative", "Run lint and tests.", "Run lint or tests."),
+    ("exception", "Never commit secrets.", "Never commit secrets without asking."),
+    ("condition", "You must run the tests.", "You must run the tests if there are any."),
+    ("condition", "Ask before deleting data.", "Ask when deleting much data."),
+    ("shortened", "Never log tokens or passwords.", "Never log passwords."),
+    ("shortened", "Run the tests before every commit.", "Run the tests."),
+    ("shortened", "Always run the tests.", "Run the tests."),
     ("only", "Only owners change this file.", "Owners change this file."),
 ]
 NOT_RELAXED = [
@@ -58,6 +64,10 @@ NOT_RELAXED = [
     ("Use release 1.2.3.", "Use release 1.2.4."),
     ("Run the tests after the commit.", "Run the tests before the commit."),
     ("Do not lint and push.", "Do not lint or push."),
+    ("Use at most 3 retries.", "Use up to 3 retries, not many."),
+    ("Usually run the tests.", "Run the tests."),
+    ("Ask first if possible.", "Ask first."),
+    ("Never push without asking.", "Never push."),
     ("Run the tests.", "Execute the test suite."),
 ]
 

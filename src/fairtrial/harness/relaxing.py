@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 Words: TypeAlias = Sequence[str]
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[a-z]+n't|[a-z]+|[<>]=?|%")
+_AT_MOST: Final = re.compile(r"\bat most\b")
 _CONTRACTED: Final = {"won't": "will not", "can't": "can not", "cannot": "can not"}
 _NEGATIONS: Final = frozenset({"not", "never", "no", "none", "neither", "nor", "nothing", "nobody"})
 _EXCEPTIONS: Final = (
@@ -28,6 +29,15 @@ _SOFTENERS: Final = (
     *("if appropriate", "when appropriate", "where appropriate", "at your discretion"),
     *("if feasible", "when feasible", "where feasible", "as a guideline", "in general"),
 )
+_CONDITIONS: Final = (
+    *("if", "when", "whenever", "where", "while", "once", "in case", "provided", "as long as"),
+    *("only for", "only in", "only on"),
+)
+_WEAK: Final = frozenset(
+    {"usually", "generally", "normally", "typically", "mostly", "often", "sometimes", "should"}
+    | {"most", "some", "several", "many", "try", "ideally", "preferably", "may", "can", "without"}
+)
+"""Words without which a sentence says more, not less."""
 _AT_LEAST: Final = ("at least", "minimum", "no fewer than", "no less than", "more than", "over")
 _SMALL_NUMBERS: Final = {
     name: str(value)
@@ -83,7 +93,8 @@ def relaxed(old: str, new: str) -> tuple[str, str] | None:
 
 def words_of(text: str) -> Words:
     """Return the words of a sentence in lower case, with contractions written out."""
-    plain = text.lower().replace("\u2019", "'")
+    # "at most" limits; it is no weaker "all".
+    plain = _AT_MOST.sub("atmost", text.lower().replace("\u2019", "'"))
     return tuple(word for found in _WORD.findall(plain) for word in _written_out(found))
 
 
@@ -173,6 +184,9 @@ def _negation(before: Words, after: Words) -> str | None:
 
 def _exception(before: Words, after: Words) -> str | None:
     """Find an exception that is new, or covers more."""
+    forbids = any(word in _NEGATIONS for word in before)
+    if forbids and after.count("without") > before.count("without"):
+        return "an exception was added: without …"
     for phrase in _EXCEPTIONS:
         had, has = _places(before, phrase), _places(after, phrase)
         if len(has) > len(had):
@@ -192,6 +206,30 @@ def _softened(before: Words, after: Words) -> str | None:
         (one for one in _SOFTENERS if len(_places(after, one)) > len(_places(before, one))), None
     )
     return None if added is None else f"{added!r} was added"
+
+
+def _condition(before: Words, after: Words) -> str | None:
+    """Find a condition where there was none of its kind."""
+    added = next(
+        (one for one in _CONDITIONS if len(_places(after, one)) > len(_places(before, one))), None
+    )
+    had = sum(len(_places(before, one)) for one in _CONDITIONS)
+    has = sum(len(_places(after, one)) for one in _CONDITIONS)
+    return f"a condition was added: {added} …" if has > had else None
+
+
+def _shortened(before: Words, after: Words) -> str | None:
+    """Find that words were only taken out, and none that made the sentence weaker."""
+    rest = iter(before)
+    if len(after) >= len(before) or not after or not all(word in rest for word in after):
+        return None
+    gone = list(before)
+    for word in after:
+        gone.remove(word)
+    weaker = _first_of(before, (*_EXCEPTIONS, *_SOFTENERS, *_CONDITIONS))
+    if weaker is not None or not _WEAK.isdisjoint(gone):
+        return None
+    return f"taken out: {' '.join(gone)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,10 +336,15 @@ RULES: Final[tuple[Rule, ...]] = (
         ),
     ),
     Rule("negation", "a `not`, `never` or `no` is gone", _negation),
-    Rule("exception", "`unless`, `except`, `other than` was added, or covers more", _exception),
+    Rule(
+        "exception",
+        "`unless`, `except`, `other than` was added or covers more; `without` in what is forbidden",
+        _exception,
+    ),
     Rule(
         "softener", "`if possible`, `when convenient`, `try to` and the like were added", _softened
     ),
+    Rule("condition", "`if`, `when`, `in case`, `as long as` were added", _condition),
     Rule("number", "a limit was raised, or a minimum (`at least`) lowered; units count", _number),
     Rule(
         "deadline",
@@ -315,5 +358,6 @@ RULES: Final[tuple[Rule, ...]] = (
     Rule("order", "`before` → `after`, `first` → `later`", _order),
     Rule("alternative", "`and` → `or`, where nothing is forbidden", _either),
     Rule("only", "an `only` is gone", _only),
+    Rule("shortened", "words were only taken out, and none that made it weaker", _shortened),
 )
 """The rules, in the order in which they are tried."""
