@@ -135,6 +135,9 @@ def test_bars_and_directions(fairtrial: Command) -> None:
     [
         (("nothing.jsonl",), 66, "no such file"),
         (("empty",), 66, "no results"),
+        (("x" * 300,), 64, "cannot be read"),
+        (("good.jsonl/inner",), 66, "no such file"),
+        (("/dev/null",), 64, "pipe or a device"),
         (("text.txt",), 64, "nothing in this file looks like results"),
         (("zero.jsonl",), 4, "there are no results in it"),
         (("good.jsonl", "--pass", "exact"), 64, "--pass"),

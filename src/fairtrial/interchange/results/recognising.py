@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,8 +67,7 @@ def recognise(path: Path, asked: Asked) -> list[Recognised]:
         UsageError: no tool's results are in it.
     """
     known = readers()
-    if not path.exists():
-        raise NotFoundError("there is no such file or folder", where=str(path))
+    _check(path)
     found = _recognised(path, asked, known)
     if found is not None:
         return [found]
@@ -87,6 +87,20 @@ def recognise(path: Path, asked: Asked) -> list[Recognised]:
         fix="see `fairtrial push --help` for the tools; plain rows (.jsonl, .csv) need `input` or "
         "`id`, and a score, `passed` or `error`; other names go with --column ROLE=NAME",
     )
+
+
+def _check(path: Path) -> None:
+    """Refuse what is not there, or cannot be looked into."""
+    try:
+        if path.is_dir():
+            with os.scandir(path):
+                return
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        raise NotFoundError("there is no such file or folder", where=str(path)) from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError("it cannot be read", where=str(path)[:300], why=reason) from None
 
 
 def _together(folder: Path, found: list[Recognised]) -> list[Recognised]:
@@ -110,6 +124,7 @@ def _below(
         if is_folder and path.is_symlink():
             continue
         try:
+            _check(path)
             found = _recognised(path, asked, known)
         except FairtrialError:
             continue  # what nobody named and nobody can read
