@@ -8,12 +8,16 @@ from typing import Any
 
 import pytest
 
+from fairtrial import Experiment
+from fairtrial.model.experiment import Status
+
 nbformat = pytest.importorskip(
     "nbformat", reason="needs a notebook: pip install nbclient ipykernel"
 )
 nbclient = pytest.importorskip(
     "nbclient", reason="needs a notebook: pip install nbclient ipykernel"
 )
+manager_module = pytest.importorskip("jupyter_client.manager", reason="needs a notebook, too")
 pytest.importorskip("ipykernel", reason="needs a notebook: pip install nbclient ipykernel")
 
 CELLS = (
@@ -65,3 +69,38 @@ def test_cells_show_experiments_and_comparisons(outputs: list[list[Any]]) -> Non
     (error,) = [one for one in refused if one.output_type == "error"]
     assert (error.ename, "the data hold no cases" in error.evalue) == ("UsageError", True)
     assert "waiting.py" not in "".join(error.traceback)
+
+
+LONG = """
+import asyncio
+from fairtrial import Case, eval_async
+async def slow(x):
+    print("begun", flush=True)
+    await asyncio.sleep(60)
+    return x
+await eval_async("slow", [Case(n, n) for n in range(40)], slow)
+"""
+
+
+def test_a_cell_that_awaits_can_be_interrupted(folder: Path) -> None:
+    del folder
+    manager, client = manager_module.start_new_kernel(kernel_name="python3")
+    try:
+        cell = client.execute(LONG)
+        errors: list[str] = []
+        while True:
+            message = client.get_iopub_msg(timeout=50)
+            if message["parent_header"].get("msg_id") != cell:
+                continue
+            content = message["content"]
+            if message["msg_type"] == "stream" and "begun" in content["text"]:
+                manager.interrupt_kernel()
+            if message["msg_type"] == "error":
+                errors.append(content["ename"])
+            if content.get("execution_state") == "idle":
+                break
+    finally:
+        client.stop_channels()
+        manager.shutdown_kernel(now=True)
+    assert errors == ["CancelledError"]
+    assert Experiment.of("slow").status is Status.INTERRUPTED

@@ -13,6 +13,7 @@ from typing import TypeVar
 from fairtrial.engine.control import Control
 
 T = TypeVar("T")
+_AWAKE_S = 0.2
 
 
 def waited_for(work: Callable[[], T], control: Control) -> T:
@@ -51,7 +52,10 @@ async def awaited(work: Callable[[], T], control: Control) -> T:
     """
     future = asyncio.wrap_future(_started(work))
     try:
-        return await asyncio.shield(future)
+        # A notebook cancels a cell from a signal handler, which wakes no loop that has nothing due.
+        while not future.done():
+            await asyncio.wait([future], timeout=_AWAKE_S)
+        return future.result()
     except asyncio.CancelledError:
         control.cancel("cancelled")
         await asyncio.wait([future])
