@@ -9,7 +9,16 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Command
-from tests.interchange.results.writers import harbor_job, harbor_trial
+from tests.interchange.results.writers import (
+    harbor_job,
+    harbor_trial,
+    inspect_archive,
+    inspect_sample,
+    output_item,
+    promptfoo,
+    promptfoo_result,
+)
+from tests.interchange.results.writers import jsonl as write_lines
 from tests.sessions.trajectories import Trajectory
 
 
@@ -249,3 +258,42 @@ def test_hostile_words_do_not_reach_the_terminal(fairtrial: Command) -> None:
     assert "\x1b[31m" not in found.out
     assert "\u202e" not in found.out
     assert fairtrial("exp", "show", "latest").code in (0, 66)
+
+
+def test_runs_are_paired_by_what_went_in_and_never_by_place(fairtrial: Command) -> None:
+    def result(city: str, *, good: bool) -> dict[str, Any]:
+        return promptfoo_result(city, success=good, failureReason=0 if good else 1)
+
+    before = [result("Paris", good=False), result("Rome", good=True)]
+    after = [result("Oslo", good=True), result("Paris", good=True), result("Rome", good=True)]
+    promptfoo(Path("a.json"), before)
+    promptfoo(Path("b.json"), after)
+    assert fairtrial("push", "a.json", "b.json", "--dataset", "cities").code == 0
+    counts = fairtrial("exp", "compare", "a", "b", "--json").json["counts"]
+    assert [counts[kind] for kind in ("fixed", "broken", "same")] == [1, 0, 1]
+
+
+def test_trials_of_all_tools_arrive(fairtrial: Command, folder: Path) -> None:
+    samples = [inspect_sample("a", epoch, scores={"match": {"value": "CI"[epoch % 2]}})
+               for epoch in (1, 2)]  # fmt: skip
+    samples.append(inspect_sample("b", error={"message": "RateLimitError()"}, scores={}))
+    inspect_archive(folder / "log.eval", samples)
+    items = [output_item("q"), output_item("q", "fail")]
+    write_lines(folder / "items.jsonl", items)
+    summary = {"submitted_ids": ["a", "b", "c"], "resolved_ids": ["a"], "empty_patch_ids": ["b"]}
+    (folder / "gpt.run.json").write_text(json.dumps({**summary, "error_ids": ["c"]}))
+    xml = '<testsuite name="s"><testcase name="a"/><testcase name="b"><failure/></testcase>'
+    (folder / "junit.xml").write_text(f"{xml}</testsuite>", encoding="utf-8")
+    expected = {
+        "log.eval": ("inspect", 1, 1, 1),
+        "items.jsonl": ("openai-evals", 1, 1, 0),
+        "gpt.run.json": ("swe-bench", 1, 1, 1),
+        "junit.xml": ("junit", 1, 1, 0),
+    }
+    for name, (tool, *counts) in expected.items():
+        found = fairtrial("push", name, "--json")
+        assert found.code == 0, (name, found.err)
+        (pushed,) = found.json["pushed"]
+        standing = pushed["experiment"]
+        told = [standing[verdict] for verdict in ("passed", "failed", "undecided")]
+        assert (pushed["tool"], told, standing["status"]) == (tool, counts, "finished")
