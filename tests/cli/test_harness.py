@@ -117,7 +117,7 @@ def test_without_a_repository_it_says_what_to_do(
     (tmp_path / "house").mkdir()
     (tmp_path / "house/AGENTS.md").write_text("x\n")
     done = fairtrial("harness", "show", "house", "--agent", "codex", "--cwd", "sub")
-    assert (done.code, "started in sub, is told about 1 tokens" in done.out) == (0, True)
+    assert (done.code, "started in sub, is told about 1 token" in done.out) == (0, True)
 
 
 @pytest.mark.usefixtures("repo")

@@ -37,10 +37,10 @@ def _told(told: Told, report: HarnessReport, console: Console) -> None:
     if not told.texts and not told.listed:
         section(console, f"{told.agent}, started {where}, is told nothing")
         return
-    section(console, f"{told.agent}, started {where}, is told about {total:,} tokens")
+    section(console, f"{told.agent}, started {where}, is told about {counted(total, 'token')}")
     for number, one in enumerate(told.texts, start=1):
-        about = f"{size(one.text):,} bytes, about {tokens(one.text):,} tokens"
-        line(console, f"  {number}. {one.path}  {about}")
+        length, about = counted(size(one.text), "byte"), counted(tokens(one.text), "token")
+        line(console, f"  {number}. {one.path}  {length}, about {about}")
         if report.in_full:
             block(console, one.text)
     for listed in told.listed:
