@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from statistics import median
 
 from bench.measuring import Command
@@ -37,21 +38,39 @@ def serving(command: Command) -> Iterator[str]:
             process.terminate()
 
 
-def first_bytes(address: str, rounds: int, **paths: str) -> Mapping[str, float]:
-    """Return the median seconds to the first byte of each path, all measured in turns."""
-    taken: dict[str, list[float]] = {name: [] for name in paths}
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What came of asking for a page.
+
+    Attributes:
+        first_s: Seconds to the first byte when it was asked for the first time.
+        seconds: The median of the times after that.
+        size: Bytes of the answer.
+    """
+
+    first_s: float
+    seconds: float
+    size: int
+
+
+def first_bytes(address: str, rounds: int, **paths: str) -> Mapping[str, Look]:
+    """Return how long each path takes to its first byte, all measured in turns."""
+    taken: dict[str, list[tuple[float, int]]] = {name: [] for name in paths}
     for _ in range(rounds + 1):
         for name, path in paths.items():
             taken[name].append(_one(address, path))
-    return {name: median(seconds[1:]) for name, seconds in taken.items()}
+    return {
+        name: Look(looks[0][0], median(seconds for seconds, _ in looks[1:]), looks[-1][1])
+        for name, looks in taken.items()
+    }
 
 
-def _one(address: str, path: str) -> float:
+def _one(address: str, path: str) -> tuple[float, int]:
     with closing(http.client.HTTPConnection(address, timeout=_PATIENCE_S)) as connection:
         start = time.perf_counter()
         connection.request("GET", path, headers={"accept": "text/html"})
         answer = connection.getresponse()
         seconds = time.perf_counter() - start
-        assert answer.status == 200, answer.read()
-        answer.read()
-        return seconds
+        body = answer.read()
+        assert answer.status == 200, body
+        return seconds, len(body)

@@ -6,11 +6,13 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 
-from bench.first_bytes import first_bytes, serving
+from bench.first_bytes import Look, first_bytes, serving
 from bench.measuring import Command, in_turns, measure
 from bench.place import Place
 from bench.table import Row, times
 
+IDLE = "/v2/health"
+"""What a server answers without reading anything."""
 TALLIES = ("tally", "cause_tally", "outcome_tally", "grader_tally", "experiment_cases")
 
 
@@ -56,37 +58,66 @@ def run(place: Place) -> list[Row]:
 
 def _pages(place: Place, experiments: str, rows: str) -> Iterator[Row]:
     """Yield the first bytes of pages, beside an answer of the same server that reads nothing."""
-    idle = "/v2/health"
+    list_words = {"list": "list", "where": "list, filtered", "sort": "list, sorted"}
     with serving(place.fairtrial("serve", "--port", "0", home="many")) as address:
         taken = first_bytes(
             address,
             2 * place.rounds,
-            idle=idle,
+            idle=IDLE,
             list="/experiments",
             where="/experiments?where=cost+%3E+1M",
             sort="/experiments?sort=pass_rate",
         )
-    words = {"list": "the list's page", "where": "the same, filtered", "sort": "the same, sorted"}
-    for name, what in words.items():
-        yield _beside(f"first byte, {what}, {experiments}; /v2/health", taken[name], taken["idle"])
+    for name, what in list_words.items():
+        yield _beside(f"page: {what}, {experiments}", taken[name], taken["idle"], 15)
+    yield _size(f"page: list, {experiments}", taken["list"])
+    names = [_compared(place, number) for number in (1, 2)]
     huge = f"/experiments/d{place.sizes.huge}"
+    row = "%5B%22c000007%22%2C%22default%22%2C%22main%22%5D"
+    words = {"page": "experiment", "failed": "its failed rows", "row": "with a row open"}
     with serving(place.fairtrial("serve", "--port", "0", home="huge")) as address:
-        row = "%5B%22c000007%22%2C%22default%22%2C%22main%22%5D"
         taken = first_bytes(
             address,
             2 * place.rounds,
-            idle=idle,
+            idle=IDLE,
             page=huge,
             failed=f"{huge}?show=failed",
             row=f"{huge}?row={row}",
+            compare=f"/compare?a={names[0]}&b={names[1]}",
+            side=f"/side-by-side?ids={names[0]},{names[1]}",
         )
-    words = {"page": "its page", "failed": "its failed rows", "row": "its page with a row open"}
     for name, what in words.items():
-        yield _beside(f"first byte, {what}, {rows}; /v2/health", taken[name], taken["idle"])
+        target = 25 if name == "row" else 15
+        yield _beside(f"page: {what}, {rows}", taken[name], taken["idle"], target)
+    yield _size(f"page: experiment, {rows}", taken["page"])
+    both = f"{place.sizes.many:,} × {place.sizes.many:,} rows"
+    yield _beside(f"page: comparison, {both}", taken["compare"], taken["idle"], 60)
+    yield _beside(f"page: side by side, {both}", taken["side"], taken["idle"], 60)
+    for name, what in {"page": f"experiment, {rows}", "compare": f"comparison, {both}"}.items():
+        first = 1000 * taken[name].first_s
+        yield Row("W5", f"page: {what}; its first look", "ms", first, None, None)
 
 
-def _beside(what: str, ours: float, floor: float) -> Row:
-    return Row("W5", what, "ms", 1000 * ours, 1000 * floor, None)
+def _compared(place: Place, number: int) -> str:
+    """Run one of two experiments that are compared; return its name."""
+    name = f"side-{number}"
+    measure(place.run(place.sizes.many, "double_async", "--name", name, home="huge"))
+    return name
+
+
+def _beside(what: str, ours: Look, floor: Look, target: float) -> Row:
+    return Row(
+        "W5",
+        f"first byte, {what}; {IDLE}",
+        "ms",
+        1000 * ours.seconds,
+        1000 * floor.seconds,
+        target,
+    )
+
+
+def _size(what: str, look: Look) -> Row:
+    return Row("W5", f"{what}: size", "KB", look.size / 1024, None, 60)
 
 
 def _multiply(store: sqlite3.Connection, count: int) -> None:

@@ -14,6 +14,7 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.experiment_gates import gate_view
 from fairtrial.app.filters import row_filter
 from fairtrial.app.gate_chips import baseline_now
+from fairtrial.app.kept_facts import standing_of
 from fairtrial.app.older import earlier
 from fairtrial.app.pass_rates import pass_rate_of
 from fairtrial.app.reports.experiment_page import ExperimentPage, RowView
@@ -21,9 +22,9 @@ from fairtrial.app.reports.gate import GateView
 from fairtrial.app.row_keys import RowKey, key_text, row_key_of
 from fairtrial.model.baseline import AgainstBaseline, Baseline
 from fairtrial.model.errors import FairtrialError, NotFoundError, UsageError
-from fairtrial.model.experiment import ExperimentState
+from fairtrial.model.experiment import Experiment, ExperimentState, GraderTotals, Status
 from fairtrial.model.row import RowGlance
-from fairtrial.ports import RowFilter, RowQuery
+from fairtrial.ports import ExperimentStore, RowFilter, RowQuery
 from fairtrial.stats.proportion import Rate
 
 PAGE: Final = 50
@@ -79,22 +80,22 @@ def experiment_page(bench: Bench, ref: str, request: PageRequest) -> ExperimentP
     )
     rows, n_rows, following, wrong = _rows(bench, state, against, view, request)
     glances = store.glances(state.experiment.id, rows)
-    n_undecided = store.n_rows(state.experiment.id, RowQuery(only="undecided"))
+    now = _sums(bench, state)
     return ExperimentPage(
         state=state,
-        pass_rate=pass_rate_of(store, state.experiment, state.experiment.arms[-1]),
-        graders=store.grader_totals(state.experiment.id),
+        pass_rate=now.rate,
+        graders=now.graders,
         baseline=baseline,
         against=against,
         was={}
         if other is None
-        else {totals.grader: totals for totals in store.grader_totals(other.experiment.id)},
+        else {totals.grader: totals for totals in _sums(bench, other).graders},
         was_rate=_was_rate(bench, state, baseline, against),
         others=_others(bench, state),
         gate=view,
-        undecided=store.undecided_reasons(state.experiment.id, 5) if n_undecided else (),
-        n_undecided=n_undecided,
-        n_failed=store.n_rows(state.experiment.id, RowQuery(only="failed")),
+        undecided=now.undecided,
+        n_undecided=now.n_undecided,
+        n_failed=now.n_failed,
         rows=_views(bench, state, glances, against),
         n_rows=n_rows,
         next=following,
@@ -113,6 +114,36 @@ def _was_rate(
     if other is None:
         return None
     return pass_rate_of(store, other.experiment, other.experiment.arms[-1])
+
+
+@dataclass(frozen=True, slots=True)
+class _Sums:
+    """What is told of all rows of an experiment."""
+
+    rate: Rate
+    graders: Sequence[GraderTotals]
+    n_undecided: int
+    undecided: Sequence[tuple[str | None, int]]
+    n_failed: int
+
+
+def _sums(bench: Bench, state: ExperimentState) -> _Sums:
+    """Return the sums of an experiment; those of one that has ended are remembered."""
+    if state.status is Status.RUNNING:
+        return _summed(bench.store.experiments, state.experiment)
+    key = ("sums", standing_of(state))
+    return bench.memory.of(key, lambda: _summed(bench.store.experiments, state.experiment))
+
+
+def _summed(store: ExperimentStore, experiment: Experiment) -> _Sums:
+    n_undecided = store.n_rows(experiment.id, RowQuery(only="undecided"))
+    return _Sums(
+        rate=pass_rate_of(store, experiment, experiment.arms[-1]),
+        graders=store.grader_totals(experiment.id),
+        n_undecided=n_undecided,
+        undecided=store.undecided_reasons(experiment.id, 5) if n_undecided else (),
+        n_failed=store.n_rows(experiment.id, RowQuery(only="failed")),
+    )
 
 
 def row_views(
@@ -142,7 +173,10 @@ def _compared(
     """Return the baseline, what was fixed and broken, and why the given one is not used."""
     counter = FlipCounter(bench, keep=True)
     if given is None:
-        return baseline_of(bench, state), counter.of(state), None
+        found = baseline_of(bench, state)
+        # Of several arms the first one counts, whatever else there is.
+        known = found.state if len(state.experiment.arms) == 1 else None
+        return found, counter.of(state, known), None
     try:
         baseline = baseline_of(bench, state, given)
     except FairtrialError as error:

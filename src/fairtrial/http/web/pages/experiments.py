@@ -20,7 +20,7 @@ from fairtrial.http.web.templating import page
 from fairtrial.model.errors import UsageError
 from fairtrial.query.vocabularies.experiments import EXPERIMENT_VOCABULARY
 
-_ROWS: Final = 50
+_ROWS: Final = 40
 SORTS: Final = {
     "newest": "Newest first",
     "oldest": "Oldest first",
