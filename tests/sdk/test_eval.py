@@ -67,6 +67,20 @@ def test_cases_a_task_and_graders_make_an_experiment() -> None:
     assert (provenance.source, provenance.environment) == ("sdk", "dev")
 
 
+def test_where_it_ran_is_told_or_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert Eval("letters", CASES, upper, environment="staging").provenance.environment == "staging"
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_SHA", "abc")
+    monkeypatch.setenv("GITHUB_HEAD_REF", "fix")
+    monkeypatch.setenv("GITHUB_REF", "refs/pull/7/merge")
+    found = Experiment.of(Eval("letters", CASES, upper).id).provenance
+    told = (found.environment, found.git_commit, found.git_branch, found.pull_request)
+    assert told == ("ci", "abc", "fix", "7")
+    wrong: Any = "production"
+    with pytest.raises(UsageError, match="'production' is no environment"):
+        Eval("letters", CASES, upper, environment=wrong)
+
+
 def test_rows_are_matched_by_id_or_else_by_their_input() -> None:
     before = Eval("letters", CASES, str.lower, ["exact"])
     after = Eval("letters", reversed(CASES), upper, ["exact"], baseline=before)

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias, TypedDict, TypeVar, Unpack
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
 from fairtrial.app.baselines import baseline_of
 from fairtrial.app.bench import Bench, bench_here, ignore
+from fairtrial.app.ci import ENVIRONMENTS
 from fairtrial.app.exp_run import Birth, carry_out
 from fairtrial.app.requests import exp_compare
 from fairtrial.app.requests.exp_run import NEWEST, Limits, Request, Selection
@@ -68,6 +69,9 @@ class Options(TypedDict, total=False):
     resume: bool | str
     """Go on with an interrupted experiment: True for the newest unfinished one with the same
     cases, task, graders and trials, if there is one, or its id."""
+    environment: Literal["dev", "staging", "prod", "ci"]
+    """Where it runs, as its record says (default: what FAIRTRIAL_ENVIRONMENT says, else `ci` on a
+    CI, else `dev`)."""
     series: str
     """The improvement loop that the experiment is a round of."""
     progress: bool
@@ -152,8 +156,17 @@ class _Evaluation:
         return Experiment(report, compared, why_not, environ)
 
     def _bench(self) -> Bench:
-        environ = self.options.get("environ")
-        bench = bench_here(environ)
+        bench = bench_here(self.options.get("environ"))
+        environment = self.options.get("environment")
+        if environment is not None:
+            if environment not in ENVIRONMENTS:
+                raise UsageError(
+                    f"{str(environment)[:60]!r} is no environment",
+                    where="environment",
+                    fix=f"it is one of {', '.join(ENVIRONMENTS)}",
+                )
+            told = {**bench.environ, "FAIRTRIAL_ENVIRONMENT": environment}
+            bench = dataclasses.replace(bench, environ=told)
         wanted = is_wanted(bench.environ, given=self.options.get("progress"))
         return dataclasses.replace(
             bench,

@@ -12,7 +12,7 @@ from fairtrial.app.reports.experiment import ExperimentReport
 from fairtrial.app.requests.exp_show import Request
 from fairtrial.interchange.experiment_exports.export import headline, trial_json
 from fairtrial.model.errors import ExitCode, UsageError
-from fairtrial.model.experiment import Status
+from fairtrial.model.experiment import Provenance, Status
 from fairtrial.model.json import Json
 from fairtrial.model.row import Row
 from fairtrial.model.trial import Trial
@@ -74,6 +74,11 @@ class Experiment:
     def status(self) -> Status:
         """Where it stands: finished, interrupted, stopped, running."""
         return self.report.state.status
+
+    @property
+    def provenance(self) -> Provenance:
+        """Where it ran: commit, branch, pull request, environment, machine."""
+        return self.report.state.experiment.provenance
 
     @property
     def pass_rate(self) -> Rate:
