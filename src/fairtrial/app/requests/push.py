@@ -44,8 +44,8 @@ class Request:
     """Make experiments of results that another tool wrote.
 
     Reads logs of Inspect AI (.eval, .json), results of promptfoo (.json), job folders of Harbor,
-    JUnit XML, exports of OpenAI Evals, reports of SWE-bench, and plain rows (.jsonl, .csv). Which
-    it is is told by the content. Each run becomes one experiment with a dataset of its cases; all
+    JUnit XML, exports of OpenAI Evals, reports of SWE-bench, and plain rows (.jsonl, .csv). The
+    tool is told by the content. Each run becomes one experiment with a dataset of its cases; all
     trials are kept, and what has no score is never taken for zero. The same results pushed again
     are the experiment that is there.
     """

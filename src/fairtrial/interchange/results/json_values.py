@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 _DECODER: Final = msgspec.json.Decoder()
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_TOKENS: Final = re.compile(rb'"(?:[^"\\]|\\.)*"|-?\b(?:NaN|Infinity)\b', re.DOTALL)
+_TOKENS: Final = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|-?\b(?:NaN|Infinity)\b', re.DOTALL)
 _ESCAPES: Final = re.compile(
     rb"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})"
