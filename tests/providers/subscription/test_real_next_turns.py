@@ -26,7 +26,7 @@ from fairtrial.model.errors import InfraError, ProviderError, TrialProblem
 from fairtrial.model.json import Json
 from fairtrial.model.task import Tokens
 from fairtrial.providers.cli_codex_turn import CONTINUE
-from fairtrial.testing.model_server import ModelServer, Script, ScriptedAnswer
+from fairtrial.testing.model_server import Fault, ModelServer, Script, ScriptedAnswer
 
 pytestmark = [needs_agents]
 both = pytest.mark.parametrize("kind", PROGRAMS)
@@ -341,6 +341,20 @@ def test_a_request_that_is_too_long_is_refused(lab: Lab, kind: str) -> None:
     trouble, _ = sent(lab, kind, recorded(kind), script)
     assert isinstance(trouble, ProviderError)
     assert any(part in str(trouble) for part in ("too long", "context window"))
+
+
+@both
+def test_a_model_that_hangs_leaves_no_process(lab: Lab, kind: str) -> None:
+    lab.log_in(kind, fake_login(kind))
+    with ModelServer([ScriptedAnswer(fault=Fault.HANG)]) as server:
+        call = recorded(kind)
+        asked = WireCall(call.api, call.body, base_url=url(kind, server))
+        provider = lab.provider(kind, timeout_s=6.0)
+        with pytest.raises(InfraError) as caught:
+            lab.session(provider, lambda it: it.send(asked))
+        server.wait_until(lambda it: it.gone >= 1)
+    assert caught.value.kind == "network"
+    assert (lab.left(), using(lab.tmp)) == ([], [])
 
 
 def texts(content: Json) -> list[str]:
