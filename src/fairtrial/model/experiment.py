@@ -14,6 +14,7 @@ from fairtrial.model.verdict import Cause
 AA_ARMS = ("a1", "a2")
 """The arms of an A/A experiment: one configuration, run twice."""
 REPLAY_ARMS = ("A", "B")
+AB_ARMS = ("A", "B")
 """The arms of a replay of recorded calls: as they were, or varied, and varied otherwise."""
 
 
@@ -183,7 +184,13 @@ class Experiment:
     def is_replay(self) -> bool:
         """Whether it put recorded model calls to a model again, in two arms."""
         tasks = (self.spec.get("arms") or {}).values()
-        return self.arms == REPLAY_ARMS and all(one.get("kind") == "continuation" for one in tasks)
+        kinds = all(one.get("kind") == "continuation" for one in tasks)
+        return self.arms == REPLAY_ARMS and kinds and not self.is_ab
+
+    @property
+    def is_ab(self) -> bool:
+        """Whether it tried an edit of a harness on decision points."""
+        return "ab" in self.spec
 
     @property
     def measured(self) -> bool:
