@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +18,17 @@ settings.register_profile("explore", deadline=None, max_examples=2_000)
 settings.load_profile("repeat")
 
 
+@pytest.fixture(scope="session")
+def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    # `mktemp` looks through all folders for a free number: a minute for thousands of tests.
+    place = tmp_path_factory.mktemp("homes")
+    return (place / str(number) for number in count())
+
+
 @pytest.fixture(autouse=True)
-def _away_from_home(
-    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    home = tmp_path_factory.mktemp("home")
+def _away_from_home(monkeypatch: pytest.MonkeyPatch, _homes: Iterator[Path]) -> None:
+    home = next(_homes)
+    home.mkdir(mode=0o700)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("FAIRTRIAL_HOME", str(home / "fairtrial"))
     for name in ("XDG_DATA_HOME", "XDG_CONFIG_HOME", "FAIRTRIAL_STORE", "NO_COLOR", "CI"):
