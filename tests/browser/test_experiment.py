@@ -49,6 +49,12 @@ def test_from_the_gate_to_a_row_and_back(
     expect(page.get_by_role("heading", name="Failed the release gate")).to_be_visible()
     expect(page.locator(".tile").first).to_contain_text("+33.3 points")
     picture(page, "experiment")
+    page.get_by_text("Export", exact=True).click()
+    with page.expect_download() as told:
+        page.get_by_role("link", name="Trials as JSONL").click()
+    assert told.value.suggested_filename == f"{better}.jsonl"
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name="Trials as JSONL")).to_be_hidden()
     page.get_by_role("link", name="See 1 row").click()
     expect(page.locator("[data-row]")).to_have_count(1)
     expect(page.locator("[data-row]")).to_contain_text("pear")
@@ -68,10 +74,11 @@ def test_from_the_gate_to_a_row_and_back(
     expect(page.locator("[data-row]")).to_have_count(1)
     assert "row=" not in page.url
     # Whoever goes through rows with the keyboard goes on from the row that was closed.
-    page.get_by_role("link", name="All 3").click()
+    page.goto(f"{server.url}/experiments/{better}")
     for key in ("j", "j", "Enter"):
         page.keyboard.press(key)
     expect(panel).to_contain_text("cherry")
+    expect(panel).to_be_focused()  # before that, it is closed by a page of its own
     page.keyboard.press("Escape")
     expect(panel).to_be_hidden()
     expect(page.locator("[data-open-row]").nth(1)).to_be_focused()

@@ -35,7 +35,11 @@
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Escape") {
-      if (typing(event.target)) event.target.blur();
+      const menu = document.querySelector("details.menu[open]");
+      if (menu) {
+        menu.open = false;
+        menu.querySelector("summary").focus();
+      } else if (typing(event.target)) event.target.blur();
       else if (!document.querySelector("dialog[open]")) close();
       return;
     }
@@ -62,6 +66,9 @@
   });
 
   document.addEventListener("click", (event) => {
+    document.querySelectorAll("details.menu[open]").forEach((menu) => {
+      if (!menu.contains(event.target)) menu.open = false;
+    });
     const opener = event.target.closest("[data-open]");
     if (opener) document.getElementById(opener.dataset.open)?.showModal();
     const row = event.target.closest("[data-row]");
