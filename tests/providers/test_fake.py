@@ -183,3 +183,15 @@ def test_a_request_that_no_rule_fits_is_refused(tmp_path: Path) -> None:
 def test_a_request_fails_as_asked(tmp_path: Path) -> None:
     with pytest.raises(InfraError, match="quota"):
         send(built(tmp_path, rules=[{"reply": "x"}], fail_first=1, fail_as="quota"))
+
+
+@pytest.mark.parametrize("match", [5, None, [1], {}])
+def test_a_rule_matches_a_text_or_texts(tmp_path: Path, match: Json) -> None:
+    with pytest.raises(UsageError, match="rule 1 must be"):
+        built(tmp_path, rules=[{"match": match, "reply": "x"}])
+
+
+def test_all_texts_of_a_rule_must_stand_in_the_question(tmp_path: Path) -> None:
+    rules = [{"match": ["red", "blue"], "reply": "both"}, {"reply": "not both"}]
+    provider = built(tmp_path, rules=rules)
+    assert ask(provider, "red and blue", "red alone") == ["both", "not both"]

@@ -156,9 +156,7 @@ class FakeProvider(Provider):
         for message in call.messages:
             told += [message.text, *(result.text for result in message.tool_results)]
         question = "\n".join(told)
-        fitting = (
-            rule for rule in self._rules if all(text in question for text in _texts(rule))
-        )
+        fitting = (rule for rule in self._rules if all(text in question for text in _texts(rule)))
         rule = next(fitting, None)
         return None if rule is None else rule["reply"]
 
