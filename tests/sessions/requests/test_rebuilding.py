@@ -117,6 +117,22 @@ def test_without_a_log_the_conversation_is_as_it_was_recorded(tmp_path: Path) ->
     assert turn.place.at == ()
 
 
+def test_the_model_is_the_one_that_worked_at_the_moment(tmp_path: Path) -> None:
+    claude = Claude()
+    claude.prompt("Fix add.")
+    claude.ran("t1", "pytest -q", "1 failed", 1)
+    for record in claude.records:
+        if record["type"] == "assistant":
+            record["message"]["model"] = "claude-haiku-4-5"
+    claude.ran("t2", "pytest -q", "1 failed", 1)
+    path = claude.write(tmp_path)
+    models = [
+        _turn("claude-code", ClaudeCodeReader(), path, name).call.body["model"]
+        for name in ("t1", "t2")
+    ]
+    assert models == ["claude-haiku-4-5", "claude-sonnet-5-5"]
+
+
 def test_what_was_taken_back_is_not_in_the_conversation(tmp_path: Path) -> None:
     claude = Claude()
     claude.prompt("Fix add.")

@@ -12,7 +12,7 @@ from typing import Any, Final
 from fairtrial.model.call import Api, WireCall
 from fairtrial.model.decision_point import DecisionPoint
 from fairtrial.model.next_turn import Fidelity, HarnessPlace, NextTurn
-from fairtrial.model.session import MAIN, Call, Result, Session, SessionEvent
+from fairtrial.model.session import MAIN, Call, Result, Session, SessionEvent, Usage
 from fairtrial.ports.sessions import Clean, SessionReader
 from fairtrial.sessions.decision_points.anchor import context
 from fairtrial.sessions.requests import claude_code, codex, kept_events
@@ -72,7 +72,7 @@ def next_turns(
         place = None if moment is None else next(places, None)
         turn = None
         if found is not None and place is not None:
-            turn = _from(session, found, place, _model(session, means))
+            turn = _from(session, found, place, _model(session, told, means))
         if turn is None:
             reason = why or _why_not(point, moment, place)
             turn = _anew(session, told, means, reason)
@@ -136,12 +136,16 @@ def _told(session: Session, found: Told, place: int, model: str) -> NextTurn:
 def _anew(session: Session, events: Sequence[SessionEvent], means: Means, why: str) -> NextTurn:
     api = APIS.get(session.agent, means.api)
     cwd = session.cwd or "."
-    call = kept_events.next_request(events, cwd, _model(session, means), api)
+    call = kept_events.next_request(events, cwd, _model(session, events, means), api)
     return NextTurn(call, _place(session, ()), Fidelity.NEAR, why)
 
 
-def _model(session: Session, means: Means) -> str:
-    return session.models[-1] if session.models and session.agent in APIS else means.model
+def _model(session: Session, events: Sequence[SessionEvent], means: Means) -> str:
+    """Return the model that worked at a moment, as near as is told; a session may change it."""
+    if session.agent not in APIS:
+        return means.model
+    told = (event.model for event in reversed(events) if isinstance(event, Usage) and event.model)
+    return next(told, session.models[-1] if session.models else means.model)
 
 
 def _place(session: Session, at: tuple[tuple[str | int, ...], ...]) -> HarnessPlace:
