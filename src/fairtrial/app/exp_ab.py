@@ -196,7 +196,10 @@ def _notes(prepared: _Prepared) -> list[str]:
         for one in prepared.passed_over
     ]
     failed = {failure.anchor: failure for failure in prepared.found.failures}
-    return over + [f"anchor {one.anchor} failed: {one.why}" for one in failed.values()]
+    left_out = dict.fromkeys((*prepared.edit.a.notes, *prepared.edit.b.notes))
+    return (
+        [*left_out] + over + [f"anchor {one.anchor} failed: {one.why}" for one in failed.values()]
+    )
 
 
 def _planned(bench: Bench, request: Request, prepared: _Prepared) -> AbPlanReport:

@@ -167,6 +167,16 @@ def test_a_rollout_gives_its_items_word_by_word(tmp_path: Path) -> None:
     assert _at(turn) == [block]
 
 
+def test_instructions_of_the_user_alone_are_known_in_a_rollout(tmp_path: Path) -> None:
+    codex = Codex()
+    block = "# AGENTS.md instructions\n\n<INSTRUCTIONS>\nmine\n</INSTRUCTIONS>"
+    content = [{"type": "input_text", "text": block}]
+    codex.add("response_item", type="message", role="user", content=content)
+    codex.prompt("Fix add.")
+    codex.ran("c1", "pytest -q", "1 failed", 1)
+    assert _at(_turn("codex", CodexReader(), codex.write(tmp_path), "c1")) == [block]
+
+
 def test_a_compacted_rollout_goes_on_from_what_replaced_its_history(tmp_path: Path) -> None:
     codex = Codex()
     codex.prompt("An old thing.")

@@ -15,7 +15,7 @@ ONLY_ITEMS: Final = "Codex writes down neither the tools nor all of its own inst
 _OURS: Final = ("internal_chat_message_metadata_passthrough", "metadata")
 """Fields that Codex adds to an item for itself."""
 _SHELLS: Final = ("exec_command", "shell_command", "shell", "local_shell")
-_BLOCKS: Final = ("# AGENTS.md instructions for ", "<user_instructions>")
+_BLOCKS: Final = ("# AGENTS.md instructions", "<user_instructions>")
 
 Record = Mapping[str, Any]
 
