@@ -46,7 +46,8 @@ def render(report: AbReport | AbPlanReport, console: Console) -> None:
         line(
             console,
             f"{counted(n_cases, 'decision')} of {counted(report.sessions, 'session')}: those of one"
-            " session are alike, so they prove less than as many sessions would",
+            " session are alike, so they prove less than as many sessions would; count each session"
+            f" once: fairtrial exp compare {experiment.id} --cluster session",
             "yellow",
         )
     costs = ", ".join(f"{arm} {_cost(report, arm)}" for arm in AB_ARMS)
