@@ -134,6 +134,21 @@ def test_forms_that_fit_nothing_are_refused(server: Server, experiment: str) -> 
     assert "already" in again.headers["location"]
 
 
+def test_notes_on_what_was_not_decided_say_so(server: Server, folder: Path) -> None:
+    (folder / "cases.jsonl").write_text('{"id": "a", "input": "x", "expected": "x"}\n')
+    (folder / "grading.py").write_text("def sure(output):\n    raise OSError('no service')\n")
+    task = '{"kind": "command", "command": ["cat"]}'
+    grader = '{"kind": "python", "function": "grading:sure"}'
+    main(["dataset", "add", "d", "cases.jsonl"])
+    main(["exp", "run", "-d", "d", "--task", task, "-g", grader, "--name", "unsure"])
+    row = "row=%5B%22a%22%2C%22default%22%2C%22main%22%5D"
+    notes = look(server, f"/experiments/unsure/fix-notes?{row}").body.decode()
+    assert "0 of 1 trials failed, and 1 could not be decided, in experiment" in notes
+    panel = look(server, f"/experiments/unsure?{row}").body.decode()
+    assert "Couldn&#39;t be decided." in panel
+    assert "fairtrial exp regrade exp_" in panel
+
+
 def test_lists_go_on_page_by_page_in_any_order(bench: Bench, experiment: str) -> None:
     spec = json.loads(Path("spec.json").read_text())
     for name, command in (("two", ["echo", "x"]), ("three", ["echo", "no"])):

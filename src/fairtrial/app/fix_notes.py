@@ -59,8 +59,10 @@ def _notes(experiment: Experiment, case: Case | None, trials: Sequence[Trial]) -
     yield ""
     origin = experiment.provenance
     commit = f", commit {code(origin.git_commit)}" if origin.git_commit else ""
+    undecided = sum(trial.verdict is Verdict.UNDECIDED for trial in trials)
+    left = f", and {undecided} could not be decided," if undecided else ""
     yield (
-        f"{len(failed)} of {len(trials)} trials failed in experiment {code(experiment.name)} "
+        f"{len(failed)} of {len(trials)} trials failed{left} in experiment {code(experiment.name)} "
         f"({code(experiment.id)}){commit}, on dataset "
         f"{code(experiment.on_dataset)}, condition "
         f"{code(key.condition)}, arm {code(key.arm)}."
