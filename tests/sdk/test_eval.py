@@ -214,6 +214,14 @@ def test_what_makes_no_sense_is_refused(options: dict[str, Any], message: str) -
         Eval(**given)
 
 
+@pytest.mark.parametrize("given", [None, 5, object()])
+def test_what_is_no_experiment_is_not_compared(given: Any) -> None:
+    with pytest.raises(UsageError, match="is no experiment"):
+        compare(given, "a")
+    with pytest.raises(UsageError, match="is no experiment"):
+        compare("a", given)
+
+
 def test_a_baseline_that_does_not_exist_is_told_before_anything_runs() -> None:
     called: list[str] = []
     with pytest.raises(NotFoundError):

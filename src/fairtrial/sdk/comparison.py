@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fairtrial.app.bench import Bench, bench_here
 from fairtrial.app.exp_compare import compared
@@ -14,6 +14,7 @@ from fairtrial.app.requests.exp_compare import Gate, Request
 from fairtrial.interchange.comparison_exports.export import counts_of, interval_of
 from fairtrial.model.comparison import Change, RowChange
 from fairtrial.model.delta import Delta
+from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
 from fairtrial.sdk.plain_errors import AtTheCall
 from fairtrial.sdk.words import named
@@ -104,7 +105,9 @@ def compare(
         NotFoundError: one of them does not exist.
         UsageError: both are the same, or an argument makes no sense.
     """
-    request = Request(_ref(a), _ref(b), margin=margin, cluster=cluster, ship=Gate(gate=gate))
+    request = Request(
+        _ref(a, "a"), _ref(b, "b"), margin=margin, cluster=cluster, ship=Gate(gate=gate)
+    )
     with AtTheCall(), closing(bench_here(environ)) as bench:
         return compared_in(bench, request)
 
@@ -114,5 +117,14 @@ def compared_in(bench: Bench, request: Request) -> Comparison:
     return Comparison(compared(bench, request)[1])
 
 
-def _ref(experiment: Experiment | str) -> str:
-    return experiment if isinstance(experiment, str) else experiment.id
+def _ref(given: Any, where: str) -> str:
+    if isinstance(given, str):
+        return given
+    found = getattr(given, "id", None)
+    if not isinstance(found, str):
+        raise UsageError(
+            f"a {type(given).__name__} is no experiment",
+            where=where,
+            fix="give an experiment, its id or its name",
+        )
+    return found
