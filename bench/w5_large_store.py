@@ -59,9 +59,9 @@ def run(place: Place) -> list[Row]:
 def _pages(place: Place, experiments: str, rows: str) -> Iterator[Row]:
     """Yield the first bytes of pages, beside an answer of the same server that reads nothing."""
     list_words = {"list": "list", "where": "list, filtered", "sort": "list, sorted"}
-    with serving(place.fairtrial("serve", "--port", "0", home="many")) as address:
+    with serving(place.fairtrial("serve", "--port", "0", home="many")) as server:
         taken = first_bytes(
-            address,
+            server,
             2 * place.rounds,
             idle=IDLE,
             list="/experiments",
@@ -75,9 +75,9 @@ def _pages(place: Place, experiments: str, rows: str) -> Iterator[Row]:
     huge = f"/experiments/d{place.sizes.huge}"
     row = "%5B%22c000007%22%2C%22default%22%2C%22main%22%5D"
     words = {"page": "experiment", "failed": "its failed rows", "row": "with a row open"}
-    with serving(place.fairtrial("serve", "--port", "0", home="huge")) as address:
+    with serving(place.fairtrial("serve", "--port", "0", home="huge")) as server:
         taken = first_bytes(
-            address,
+            server,
             2 * place.rounds,
             idle=IDLE,
             page=huge,
@@ -113,6 +113,7 @@ def _beside(what: str, ours: Look, floor: Look, target: float) -> Row:
         1000 * ours.seconds,
         1000 * floor.seconds,
         target,
+        cpu=ours.cpu_s / floor.cpu_s if floor.cpu_s else 0.0,
     )
 
 
