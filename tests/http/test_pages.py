@@ -241,7 +241,8 @@ def test_an_experiment_that_runs_is_still_testing(bench: Bench, experiment: str)
     "row", ['["\\ud800","default","main"]', "[" * 5_000, '["a",null,"b"]'], ids=range(3)
 )
 def test_what_names_no_row_is_said(server: Server, experiment: str, row: str) -> None:
-    for path in (f"?row={quote(row)}", f"/payload?row={quote(row)}", f"/fix-notes?row={quote(row)}"):
-        assert look(server, f"/experiments/{experiment}{path}").status == 400
+    for path in ("", "/payload", "/fix-notes"):
+        asked = f"/experiments/{experiment}{path}?row={quote(row)}"
+        assert look(server, asked).status == 400
     after = server.ask(f"/v2/experiments/{experiment}/rows?cursor={quote(row)}")
     assert (after.status, after.json["type"]) == (400, "urn:fairtrial:problem:usage")
