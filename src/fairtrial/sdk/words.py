@@ -14,8 +14,7 @@ def size(experiment: Experiment) -> str:
     """Return what was planned, e.g. `3 cases × 1 trial of colours@1`."""
     cases = _counted(experiment.n_cases, "case")
     trials = _counted(experiment.trials, "trial")
-    dataset = one_line(experiment.dataset, _LONGEST)
-    return f"{cases} × {trials} of {dataset}@{experiment.dataset_number}"
+    return f"{cases} × {trials} of {one_line(experiment.on_dataset, 2 * _LONGEST)}"
 
 
 def named(side: Compared) -> str:
