@@ -22,7 +22,14 @@ LONGEST_MODULE = 500
 LONGEST_TEST = 800
 MOST_STATEMENTS = 50
 MOST_PARAMETERS = 6
-DOCUMENTS = {"completion", "exp_export", "exp_schema", "dataset_export", "sessions_export"}
+DOCUMENTS = {
+    "completion",
+    "dataset_export",
+    "exp_export",
+    "exp_labels",
+    "exp_schema",
+    "sessions_export",
+}
 """Verbs whose report is a document, written as it is."""
 VAGUE = {"utils", "util", "helpers", "helper", "common", "misc", "base"}
 

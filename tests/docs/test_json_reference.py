@@ -192,6 +192,7 @@ COMMANDS = (
     "exp export d --to html -o d.html",
     "exp export d again --to markdown",
     "exp schema -o schema.json",
+    "exp labels d -o labels.jsonl",
     "proxy -- python3 calls.py",
     "serve --port 0",
     "mcp --http --port 0",
