@@ -98,6 +98,10 @@ $(VENV)/.installed: pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable .
 	touch $@
 
-$(VENV)/.installed-dev: $(VENV)/.installed
+# Not on top of the target above: the package is built once.
+$(VENV)/.installed-dev: pyproject.toml
+	@echo "Installing into $(VENV); this takes about two minutes and says nothing meanwhile."
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[test,lint]'
-	touch $@
+	touch $(VENV)/.installed $@
