@@ -122,6 +122,21 @@ def test_what_is_no_harness_is_told(repo: Repo, place: Look, given: str, said: s
         read_harness(given, place())
 
 
+@pytest.mark.parametrize("given", ["", " "])
+def test_an_empty_name_is_not_the_current_folder(place: Look, given: str) -> None:
+    with pytest.raises(UsageError, match="empty"):
+        read_harness(given, place())
+
+
+def test_a_folder_beside_the_repository_is_not_in_it(repo: Repo, place: Look) -> None:
+    repo.write("AGENTS.md", "old\n")
+    repo.commit()
+    draft = repo.root.parent / "drafts" / "AGENTS.md"
+    draft.parent.mkdir()
+    draft.write_text("new\n")
+    assert read_harness("../drafts", place()).files == {"AGENTS.md": "new\n"}
+
+
 def test_none_is_empty_and_needs_no_repository(tmp_path: Path) -> None:
     assert read_harness("none", Place(tmp_path, ENVIRON)).files == {}
 
@@ -148,6 +163,11 @@ def test_a_bundle_is_known_by_what_it_holds(repo: Repo, place: Look, tmp_path: P
         ('{"fairtrial": "harness/1", "files": {"../x": ""}}', "no path in a repository"),
         ('{"fairtrial": "harness/1", "files": {"/x": ""}}', "no path in a repository"),
         ('{"fairtrial": "harness/1", "files": {".git/config": ""}}', "no path in a repository"),
+        ('{"fairtrial": "harness/1", "files": {"sub/.GIT/x": ""}}', "no path in a repository"),
+        (r'{"fairtrial": "harness/1", "files": {"AGENTS.md": "\ud800"}}', "no text in 'AGENTS.md'"),
+        (r'{"fairtrial": "harness/1", "files": {"AGENTS.md": "\u0000"}}', "no text in 'AGENTS.md'"),
+        (r'{"fairtrial": "harness/1", "files": {"\udcff/AGENTS.md": "x"}}', "has what is no text"),
+        ('{"fairtrial": "harness/1", "digest": "0", "files": {"AGENTS.md": ""}}', "not those that"),
     ],
 )
 def test_a_bundle_that_does_not_fit_is_refused(tmp_path: Path, content: str, said: str) -> None:

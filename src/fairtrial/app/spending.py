@@ -91,5 +91,5 @@ def _refuse_too_much(limit: float, spent: float, expected: CostEstimate) -> None
     raise RefusedError(
         f"the run is expected to cost more than {OVER_BUDGET} {usd(limit)}",
         why=f"{before}what is left costs {expected.text()}",
-        fix="allow more" if spent else "allow more, or run less: --first-n, --sample, --trials",
+        fix="allow more" if spent else "allow more, or run less: fewer cases or --trials",
     )

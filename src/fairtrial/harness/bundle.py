@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any, Final
@@ -12,6 +13,7 @@ from fairtrial.model.harness import Harness
 
 SCHEMA: Final = "harness/1"
 _KEY: Final = "fairtrial"
+_NO_TEXT: Final = re.compile("[\0\ud800-\udfff]")
 
 
 def bundle_text(harness: Harness) -> str:
@@ -57,11 +59,19 @@ def read_bundle(text: str, where: str) -> Harness:
     for path in files:
         _check(path, where)
     label = given.get("label")
-    return Harness(
+    harness = Harness(
         files=dict(sorted(files.items())),
         label=label if isinstance(label, str) else "a bundle",
         links={path: target for path, target in links.items() if path in files},
     )
+    if given.get("digest", harness.digest) != harness.digest:
+        raise UsageError(
+            "the texts of the bundle are not those that were saved: its 'digest' is of others",
+            where=where,
+            fix="save it again with fairtrial harness save; if you changed it on purpose, take "
+            "'digest' out",
+        )
+    return harness
 
 
 def _texts(given: Any, name: str, where: str) -> Mapping[str, str]:
@@ -69,11 +79,15 @@ def _texts(given: Any, name: str, where: str) -> Mapping[str, str]:
     if not fits:
         raise UsageError(f"{name!r} of the bundle must be an object of texts by path", where=where)
     found: dict[str, str] = given
+    for path, text in found.items():
+        if _NO_TEXT.search(path) or _NO_TEXT.search(text):
+            raise UsageError(f"{name!r} of the bundle has what is no text in {path!a}", where=where)
     return found
 
 
 def _check(path: str, where: str) -> None:
     pure = PurePosixPath(path)
     plain = path == str(pure) and not pure.is_absolute() and ".." not in pure.parts
-    if not plain or pure.parts[:1] == (".git",) or "\0" in path or path == ".":
+    gits = any(part.lower() == ".git" for part in pure.parts)
+    if not plain or gits or path == ".":
         raise UsageError(f"{path!r} in the bundle is no path in a repository", where=where)

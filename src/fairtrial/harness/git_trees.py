@@ -226,7 +226,9 @@ def git_at(folder: Path, environ: Mapping[str, str]) -> Git | None:
     try:
         top = os.fsdecode(git.run("rev-parse", "--show-toplevel")).removesuffix("\n")
     except GitError as error:
-        if not any((place / ".git").exists() for place in (folder, *folder.parents)):
+        # As git goes up: `shop/../drafts` is not below `shop`.
+        real = Path(os.path.realpath(folder))
+        if not any((place / ".git").exists() for place in (real, *real.parents)):
             return None
         raise FairtrialError(
             "git does not read the repository", where=str(folder), why=str(error)

@@ -126,6 +126,8 @@ def read_harness(given: str, place: Place, *, base: Harness | None = None) -> Ha
 
 def read(given: str, place: Place, *, base: Gathered | None = None) -> Gathered:
     """Return a harness as `read_harness` does, with what is known of where it comes from."""
+    if not given.strip():
+        raise UsageError("the name of a harness is empty", fix=FORMS)
     if given == NONE:
         return Gathered(Harness({}, NONE))
     if given.startswith(GIT):
