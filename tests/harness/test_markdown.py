@@ -96,3 +96,10 @@ def test_comments_that_are_blocks_are_dropped(text: str, left: str) -> None:
 )
 def test_front_matter_is_taken_off(text: str, fields: dict[str, object], rest: str) -> None:
     assert front_matter(text) == (fields, rest)
+
+
+def test_comments_that_are_never_closed_take_linear_time() -> None:
+    # Were each looked for up to the end, it would take an hour.
+    text = "<!--" * 250_000
+    assert without_comments(text) == text
+    assert without_comments(f"<!-- a --> b <!-- c -->\n{text}") == f" b \n{text}"

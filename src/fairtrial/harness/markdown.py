@@ -55,7 +55,7 @@ def without_comments(text: str) -> str:
         # An indented comment ends no paragraph: there it is a part of it.
         if inset or not token.content.lstrip().startswith("<!--"):
             continue
-        rest = _COMMENT.sub("", "\n".join(lines[first:last]))
+        rest = _uncommented("\n".join(lines[first:last]))
         kept += lines[at:first]
         at = last
         if rest.strip():
@@ -64,6 +64,16 @@ def without_comments(text: str) -> str:
         while at < len(lines) - 1 and not lines[at]:
             at += 1
     return "\n".join([*kept, *lines[at:]])
+
+
+def _uncommented(text: str) -> str:
+    """Return a text without comments, in linear time however many are never closed."""
+    kept: list[str] = []
+    at = 0
+    while (first := text.find("<!--", at)) >= 0 and (end := text.find("-->", first + 4)) >= 0:
+        kept.append(text[at:first])
+        at = end + 3
+    return "".join([*kept, text[at:]])
 
 
 def imports(text: str) -> list[str]:
@@ -88,7 +98,7 @@ def _texts(tokens: Sequence[Token]) -> Iterator[str]:
         if token.type == "inline":
             yield from _inline(token.children or ())
         elif token.type == "html_block" and _COMMENT.match(token.content.lstrip()):
-            yield _COMMENT.sub("", token.content)
+            yield _uncommented(token.content)
 
 
 def _inline(tokens: Sequence[Token]) -> Iterator[str]:
