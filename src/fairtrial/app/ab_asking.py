@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
@@ -39,17 +40,32 @@ class Answering:
         model: The model that was named; None keeps each recorded one.
         judge: Provider and model of the judge, as options of a grader.
         notes: What was chosen, one line each.
+        named: The kind of the provider that was named; None leaves it to keys and logins.
     """
 
     providers: Mapping[Api, Mapping[str, Json]]
     model: str | None
     judge: Mapping[str, Json]
     notes: tuple[str, ...]
+    named: str | None = None
 
     def asked(self) -> Asked:
         """Return what requests are made with where a session does not tell."""
         api = next(iter(self.providers), Api.ANTHROPIC_MESSAGES)
         return Asked(self.model, self.model or _USUAL[api], api)
+
+    def judge_of(self, cases: Sequence[AbCase]) -> dict[str, Json]:
+        """Return provider and model of the judge: unless one is named, the most usual of its API.
+
+        A server of the user's own takes no model by itself, and what is asked has a price.
+        """
+        mine = [api for api, one in self.providers.items() if one == self.judge["provider"]]
+        models = Counter(
+            str(model)
+            for case in cases
+            if case.turn.call.api in mine and (model := case.turn.call.body.get("model"))
+        )
+        return {**({"model": models.most_common(1)[0][0]} if models else {}), **self.judge}
 
     def fitting(self, cases: Sequence[AbCase]) -> tuple[list[AbCase], list[PassedOver]]:
         """Return the cases that the model can read, and those that are longer than its window."""
@@ -71,13 +87,20 @@ class Answering:
         rest = [case for case in cases if case.turn.call.api not in self.providers]
         why = [
             PassedOver(
-                f"their agent is asked through {api}, and none of "
-                f"{', '.join(name for name, own in SPEAKS.items() if own is api)} is there",
-                [case.case.id for case in rest if case.turn.call.api is api],
+                self._unspoken(api), [case.case.id for case in rest if case.turn.call.api is api]
             )
             for api in dict.fromkeys(case.turn.call.api for case in rest)
         ]
         return mine, why
+
+    def _unspoken(self, api: Api) -> str:
+        kinds = [name for name, own in SPEAKS.items() if own is api]
+        if self.named is not None:
+            return (
+                f"{self.named} does not answer for their agent; {' or '.join(kinds)} does, and"
+                " without --provider each agent's own is asked"
+            )
+        return f"no key and no login is there to ask their agent's model: {' or '.join(kinds)}"
 
 
 def answering(bench: Bench, request: Request, lines: Sequence[DecisionLine]) -> Answering:
@@ -91,7 +114,7 @@ def answering(bench: Bench, request: Request, lines: Sequence[DecisionLine]) -> 
         kind = str(given["kind"])
         apis = [SPEAKS[kind]] if kind in SPEAKS else list(_USUAL)
         providers = dict.fromkeys(apis, given)
-        return Answering(providers, request.model, _judge(request, given), ())
+        return Answering(providers, request.model, _judge(request, given), (), kind)
     found: dict[Api, Mapping[str, Json]] = {}
     notes, troubles = [], []
     for api in dict.fromkeys(_api(line) for line in lines):
@@ -104,12 +127,29 @@ def answering(bench: Bench, request: Request, lines: Sequence[DecisionLine]) -> 
         if SPEAKS.get(str(spec["kind"]), api) is api:
             found[api] = _with_address(spec, request)
             notes += [] if note is None else [note.partition(", model ")[0]]
-    if not found and troubles and not request.dry_run:
-        raise troubles[0]
     if not found:
-        return Answering({api: {"kind": _kind(api)} for api in _USUAL}, request.model, {}, ())
+        return _unasked(request, troubles)
     judge = _judge(request, next(iter(found.values())))
     return Answering(found, request.model, judge, tuple(notes))
+
+
+def _unasked(request: Request, troubles: Sequence[UsageError]) -> Answering:
+    """Return who would be asked, for a dry run, where nobody can be.
+
+    Raises:
+        UsageError: it is no dry run; the message says all ways to be answered.
+    """
+    why = ", ".join(dict.fromkeys(str(one.why) for one in troubles))
+    if not request.dry_run:
+        ways = ", or ".join(one.fix.partition("; or name one")[0] for one in troubles if one.fix)
+        raise UsageError(
+            "nobody can be asked for a next turn",
+            why=why,
+            fix=f"{ways}; or name one: --provider NAME",
+        )
+    providers = {api: {"kind": _kind(api)} for api in _USUAL}
+    judge = _judge(request, next(iter(providers.values())))
+    return Answering(providers, request.model, judge, (f"nobody can be asked yet: {why}",))
 
 
 def _api(line: DecisionLine) -> Api:

@@ -137,7 +137,7 @@ def _prepared(bench: Bench, request: Request, edit: Edit) -> _Prepared:
         for name, harness in zip(AB_ARMS, (edit.a, edit.b), strict=True)
     }
     name = request.name or f"ab-{project_of(bench.cwd).name}"
-    grader = {"kind": GRADER, **answers.judge}
+    grader = {"kind": GRADER, **answers.judge_of(cases)}
     over = (*passed_over, *unreached)
     return _Prepared(edit, answers, cases, over, found, tasks, grader, name)
 

@@ -48,7 +48,8 @@ class Request:
     model: str | None = option(None, metavar="MODEL")
     """Model of the next turns (default: the one that each decision was made with)"""
     judge_model: str | None = option(None, metavar="MODEL")
-    """Model of the judge (default: the one of --model, else the provider's own choice)"""
+    """Model of the judge (default: the one of --model, else the one that most decisions were made
+    with)"""
     base_url: str | None = option(None, metavar="URL")
     """Base URL of the API (default: ANTHROPIC_BASE_URL or OPENAI_BASE_URL, else the usual one)"""
     trials: Trials = option(1, metavar="N")

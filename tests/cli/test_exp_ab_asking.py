@@ -1,0 +1,70 @@
+"""`exp ab`: who is asked for the next turns, who judges them, and what is said when nobody can."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.cli.test_exp_ab import ANCHOR, RUN, Home, home
+
+from fairtrial.testing.model_server import ModelServer, ScriptedAnswer, ScriptedRequest
+
+__all__ = ["home"]
+
+
+@pytest.fixture
+def nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither a key nor a login."""
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_without_a_model_the_judge_is_the_one_that_most_decisions_were_made_with(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.edit(RUN)
+    (home.path / "anchor.py").write_text(ANCHOR)
+    judged: list[object] = []
+
+    def model(request: ScriptedRequest) -> ScriptedAnswer:
+        if "Bad: the turn says" not in json.dumps(request.body):
+            return ScriptedAnswer("Done!")
+        judged.append(request.body["model"])
+        return ScriptedAnswer('{"reason": "r", "choice": "bad"}')
+
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "not-a-key")
+    words = ("--anchor", str(home.path / "anchor.py"), "--behavior", "boasting", "--limit", "1")
+    with ModelServer(model) as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+        plan = home.ab(*words, "--dry-run", "--json", model=False)
+        done = home.ab(*words, "--json", model=False)
+    assert plan.json["cost"]["most_usd"] is not None, plan.json
+    assert done.json["behaviors"][0]["undecided"] == 0, done.out
+    assert set(judged) == {"claude-sonnet-5-5"}
+
+
+@pytest.mark.usefixtures("nobody")
+def test_a_dry_run_without_a_key_tells_the_cost_and_that_nobody_can_be_asked(home: Home) -> None:
+    home.edit(RUN)
+    done = home.ab("--dry-run", "--json", model=False)
+    assert done.json["cost"]["most_usd"] > 0, done.out
+    (note,) = done.json["notes"]
+    assert note.startswith("nobody can be asked yet: ANTHROPIC_API_KEY is not set")
+
+
+@pytest.mark.usefixtures("nobody")
+def test_who_can_ask_nobody_is_told_the_ways_and_no_model_that_was_not_named(home: Home) -> None:
+    home.edit(RUN)
+    done = home.ab(model=False)
+    assert done.code == 64
+    assert "nobody can be asked" in done.err
+    assert "set ANTHROPIC_API_KEY" in done.err
+    assert "--provider NAME" in done.err
+
+
+def test_a_provider_that_does_not_answer_for_an_agent_is_named(home: Home) -> None:
+    home.edit(RUN)
+    done = home.ab("--provider", "codex", "--dry-run", model=False)
+    assert done.code == 66
+    assert "codex does not answer for their agent" in done.err
+    assert "anthropic or claude-code does" in done.err
