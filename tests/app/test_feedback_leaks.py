@@ -199,8 +199,9 @@ def test_every_kind_of_task_is_looked_at() -> None:
 
 
 def test_every_kind_of_grader_is_looked_at() -> None:
-    # A verifier grades what an agent task changed, and agent tasks get no further attempts.
-    assert set(CASES) == set(GRADERS.modules) - {"verifier"}
+    # A verifier grades what an agent task changed, and behavior the next turn of a continuation:
+    # such tasks get no further attempts.
+    assert set(CASES) == set(GRADERS.modules) - {"verifier", "behavior"}
     assert compares(grader_spec("verifier", "spec"))
 
 
