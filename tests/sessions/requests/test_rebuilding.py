@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.sessions.requests.logging_claude import BLOCK, story
 from tests.sessions.transcripts import SESSION, Claude, Codex, read, untouched
 
@@ -202,6 +204,28 @@ def test_when_the_transcript_is_gone_the_kept_events_stand_in(tmp_path: Path) ->
         "user", "assistant", "user", "assistant", "user",
     ]  # fmt: skip
     assert "1 failed" in json.dumps(messages[-1])
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "folder"])
+def test_what_stands_in_the_place_of_a_transcript_is_not_waited_for(
+    tmp_path: Path, kind: str
+) -> None:
+    path = story().write(tmp_path)
+    reader = ClaudeCodeReader()
+    events = _numbered(read(reader, path)[0])
+    path.unlink()
+    match kind:
+        case "pipe":
+            os.mkfifo(path)
+        case "device":
+            path.symlink_to("/dev/zero")
+        case _:
+            path.mkdir()
+    means = Means(reader, untouched, "other", Api.ANTHROPIC_MESSAGES)
+    session = _session("claude-code", path, "claude-sonnet-5-5")
+    (turn,) = next_turns(session, events, [_after(events, "t3")], means)
+    said = "the transcript cannot be read: it is no file"
+    assert (turn.fidelity, turn.why) == (Fidelity.NEAR, said)
 
 
 def test_kept_events_of_codex_become_items(tmp_path: Path) -> None:

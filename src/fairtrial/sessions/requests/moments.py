@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from stat import S_ISREG
 from typing import Final
 
 from fairtrial.model.json import Json
@@ -47,9 +48,12 @@ def read_again(
         clean: What the events were cleaned with.
 
     Raises:
-        OSError: the file cannot be read, or is too large.
+        OSError: it cannot be read, is no file, or is too large.
     """
-    if Path(path).stat().st_size > LARGEST:
+    found = Path(path).stat()
+    if not S_ISREG(found.st_mode):  # a pipe would be waited for, and a device never ends
+        raise OSError("it is no file")
+    if found.st_size > LARGEST:
         raise OSError(f"it is larger than {LARGEST // 1024**2} MB")
     transcript = reader.start(Path(path), clean)
     left: dict[object, list[int]] = {}
