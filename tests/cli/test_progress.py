@@ -14,6 +14,7 @@ from tests.cli.conftest import EXACT
 from fairtrial.analysis.progress import Progress
 from fairtrial.cli.progress import StatusLine
 from fairtrial.model.events import Judged, JudgingStarted
+from fairtrial.model.verdict import Verdict
 
 SCRIPT = (
     'sleep 0.05; case $(cat) in *"input\\":3,"*) exit 3;; '
@@ -77,3 +78,26 @@ def test_the_line_tells_what_graders_cost_and_what_was_not_asked_again() -> None
     progress.reused["cache"] = 3
     text = StatusLine(progress, live=False).text()
     assert "$0.5000  grading $0.2500  3 answers from the cache  saved $2.00" in text
+
+
+def test_the_time_left_counts_from_the_start_of_the_run_not_from_the_first_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr("fairtrial.cli.progress.time.monotonic", lambda: now)
+    progress = Progress()
+    line = StatusLine(progress, live=False)
+    now = 200.0
+    progress.experiment_id, progress.planned = "exp_1", 40
+    line.begin()
+    now = 230.0
+    progress.verdicts[Verdict.PASSED] = 10
+    assert "1 min 30 s left" in line.text()
+
+
+def test_a_narrow_terminal_shows_the_time_left_and_the_cost() -> None:
+    progress = Progress(name="ab-shop", planned=12, cost_usd=0.0125, n_cases=2)
+    progress.verdicts[Verdict.PASSED] = progress.verdicts[Verdict.FAILED] = 2
+    text = StatusLine(progress, live=True).text()
+    assert text.index(" left") < text.index("$0.0125") < 80
+    assert text.index("$0.0125") < text.index("passed")

@@ -39,6 +39,16 @@ def test_a_conversation_is_told_once() -> None:
         assert (len(view.steps), view.output) == (2, None)
 
 
+def test_a_turn_is_told_by_what_it_says_and_calls() -> None:
+    use = {"id": "t", "name": "Bash", "input": {"command": "ls"}}
+    view = trial_view(trial({"text": "Now.", "tool_uses": [use], "stop": "tool_use"}))
+    assert [step.role for step in view.steps] == ["assistant", "calls Bash"]
+    assert view.output is None
+    view = trial_view(trial({"text": "Now.", "tool_uses": 7, "stop": "end"}))
+    assert not view.steps
+    assert view.output is not None
+
+
 def test_what_is_no_conversation_is_told_whole() -> None:
     view = trial_view(trial({"messages": ["why?"]}))
     assert not view.steps

@@ -41,6 +41,11 @@ def test_points_have_one_decimal() -> None:
         ({"answer": "so", "messages": [1, 2, 3]}, "answer: so · messages: 3 items"),
         ({"a": {"b": 1}, "c": None, "d": True}, "a: {…} · c: null · d: true"),
         ([1, "two"], '[1, "two"]'),
+        (
+            {"text": "Now.", "tool_uses": [{"name": "Bash", "input": {"c": 1}}], "stop": "end"},
+            'Now. [Bash {"c": 1}]',
+        ),
+        ({"text": None, "tool_uses": 7, "stop": "end"}, ""),
         ({}, "{}"),
         (4.5, "4.5"),
         (None, "null"),

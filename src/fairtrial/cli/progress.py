@@ -38,6 +38,8 @@ def watched(bench: Bench) -> Iterator[Bench]:
             told.add(event.text)
             streams.tell(f"{harmless(event.text)}\n")
         progress.see(event)
+        if isinstance(event, RunStarted | JudgingStarted):
+            line.begin()
 
     shown = dataclasses.replace(bench, publish=see)
     if "store" in bench.__dict__:
@@ -62,6 +64,15 @@ class StatusLine:
         self._experiment = ""
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._show, daemon=True)
+
+    def begin(self) -> None:
+        """Count the time from now if what goes on is another run or judging than before."""
+        progress = self._progress
+        if progress.judging is not None:
+            if progress.judging is not self._judge:
+                self._judge, self._started = progress.judging, time.monotonic()
+        elif progress.experiment_id != self._experiment:
+            self._experiment, self._started = progress.experiment_id, time.monotonic()
 
     def __enter__(self) -> None:
         self._thread.start()
@@ -105,12 +116,18 @@ class StatusLine:
     def text(self) -> str:
         """Return the line."""
         progress = self._progress
+        self.begin()
         if progress.judging is not None:
             return self._judging(progress.judging)
-        if progress.experiment_id != self._experiment:
-            self._experiment, self._started = progress.experiment_id, time.monotonic()
         done, planned = progress.done, progress.planned
         parts = [f"{progress.name}  {_share(done, planned)}"]
+        # A narrow terminal cuts the end off: what is waited for comes first.
+        left = eta_s(progress.recorded, planned - done, time.monotonic() - self._started)
+        if progress.draining is not None:
+            parts.append("finishing what runs")
+        elif left is not None and done < planned:
+            parts.append(f"{duration(left)} left")
+        parts += spent(progress.cost_usd, progress.grading_cost_usd)
         rate = progress.pass_rate()
         if rate is not None:
             estimate, interval = rate
@@ -122,12 +139,6 @@ class StatusLine:
             parts.append(f"{undecided} undecided ({causes})")
         if progress.retries:
             parts.append(f"{progress.retries} retries")
-        left = eta_s(progress.recorded, planned - done, time.monotonic() - self._started)
-        if progress.draining is not None:
-            parts.append("finishing what runs")
-        elif left is not None and done < planned:
-            parts.append(f"{duration(left)} left")
-        parts += spent(progress.cost_usd, progress.grading_cost_usd)
         for source, calls in progress.reused.items():
             parts.append(reused(source, calls, None))
         if progress.saved_usd:
@@ -136,8 +147,6 @@ class StatusLine:
 
     def _judging(self, judging: Judging) -> str:
         done, planned = judging.done, judging.planned
-        if judging is not self._judge:
-            self._judge, self._started = judging, time.monotonic()
         parts = [f"{judging.name}  {_share(done, planned)} judged"]
         left = eta_s(done, planned - done, time.monotonic() - self._started)
         if left is not None and done < planned:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from fairtrial.app.reports.experiment_page import RowView
 from fairtrial.http.web.experiment_words import Chip
-from fairtrial.http.web.words import text_of
+from fairtrial.http.web.words import TURN, text_of
 from fairtrial.model.case import Case
 from fairtrial.model.json import Json
 from fairtrial.model.row import RowGlance
@@ -245,7 +245,7 @@ def trial_view(trial: Trial) -> TrialView:
 
 def _beside_steps(output: Json) -> Preview | None:
     """Return what an output holds beside its conversation; None when that is all."""
-    if not isinstance(output, Mapping):
+    if not isinstance(output, Mapping) or output.keys() == TURN:
         return None
     told = next(name for name in _CONVERSATIONS if output.get(name))
     rest = {name: value for name, value in output.items() if name != told}
@@ -255,6 +255,8 @@ def _beside_steps(output: Json) -> Preview | None:
 def _steps(output: Json) -> list[Step]:
     """Return the conversation that an output is or holds; nothing when it has none."""
     found = output
+    if isinstance(output, Mapping) and output.keys() == TURN:
+        return _turn(output)
     if isinstance(output, Mapping):
         found = next((output[name] for name in _CONVERSATIONS if output.get(name)), ())
     if not isinstance(found, list) or not found:
@@ -262,6 +264,15 @@ def _steps(output: Json) -> list[Step]:
     if not all(isinstance(one, Mapping) and "role" in one for one in found):
         return []
     return [step for one in found for step in _message(one)]
+
+
+def _turn(turn: Mapping[str, Any]) -> list[Step]:
+    """Return what a model says and calls in one turn; nothing when it is no turn."""
+    uses = turn["tool_uses"]
+    if not isinstance(uses, list) or not all(isinstance(use, Mapping) for use in uses):
+        return []
+    said = [Step("assistant", preview(turn["text"]))] if turn["text"] else []
+    return said + [_call(str(use.get("name", "")), use.get("input")) for use in uses]
 
 
 def _message(message: Mapping[str, Any]) -> list[Step]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from datetime import datetime
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
 from fairtrial.interchange.experiment_exports.visible_text import one_line, shortened, visible
 from fairtrial.model.json import Json
@@ -15,6 +16,8 @@ DASH: Final = "–"
 _NAME: Final = 120
 _KEYS: Final = 20
 """Keys of an object that are told on one line."""
+TURN: Final = {"text", "tool_uses", "stop"}
+"""Keys of a turn of a model."""
 _MINUTE, _HOUR, _DAY = 60, 3_600, 86_400
 
 
@@ -109,7 +112,12 @@ def text_of(value: Json) -> str:
 
 
 def brief(value: Json, most: int = 160) -> str:
-    """Return a JSON value on one line, cut short; an object by its keys, of one key its value."""
+    """Return a JSON value on one line, cut short; an object by its keys, of one key its value.
+
+    A turn of a model is told by what it says and calls.
+    """
+    if isinstance(value, dict) and value.keys() == TURN:
+        return one_line(_turn(value, most), most)
     if isinstance(value, dict) and len(value) == 1:
         (value,) = value.values()
     if isinstance(value, dict) and value:
@@ -118,6 +126,16 @@ def brief(value: Json, most: int = 160) -> str:
             " · ".join(f"{key[:most]}: {_inner(part, most)}" for key, part in parts), most
         )
     return one_line(_inner(value, most) if isinstance(value, str) else _json(value, most), most)
+
+
+def _turn(turn: Mapping[str, Any], most: int) -> str:
+    uses = turn["tool_uses"] if isinstance(turn["tool_uses"], list) else []
+    calls = [
+        f"[{use.get('name')} {_json(use.get('input'), most)}]"
+        for use in uses[:_KEYS]
+        if isinstance(use, dict)
+    ]
+    return " ".join(part for part in (str(turn["text"] or "")[: most * 4], *calls) if part)
 
 
 def _inner(value: Json, most: int) -> str:
