@@ -237,6 +237,27 @@ def test_an_experiment_that_runs_is_still_testing(bench: Bench, experiment: str)
         assert "&lt;b&gt;you" in text
 
 
+def test_an_edit_that_was_tried_is_shown_on_its_page(bench: Bench, experiment: str) -> None:
+    done = bench.store.experiments.find(experiment).experiment
+    edit = {"said": "A is the last commit", "diff": "--- a/X.md\n+<script>Be kind.\n"}
+    tried = replace(
+        done,
+        id=f"exp_{ULID()}",
+        name="ab-shop",
+        spec={**done.spec, "ab": edit},
+        created_at=bench.clock.now(),
+    )
+    bench.store.experiments.open_experiment(tried, [0, 1])
+    bench.store.experiments.close_experiment(
+        tried.id, Status.INTERRUPTED, "by you", bench.clock.now()
+    )
+    with running(bench) as server:
+        text = look(server, f"/experiments/{tried.id}").body.decode()
+    assert "<summary>A is the last commit</summary>" in text
+    assert "+&lt;script&gt;Be kind." in text
+    assert f"fairtrial exp ab --resume {tried.id}" in text
+
+
 @pytest.mark.parametrize(
     "row", ['["\\ud800","default","main"]', "[" * 5_000, '["a",null,"b"]'], ids=range(3)
 )
