@@ -236,6 +236,9 @@ def test_a_transcript_that_is_gone_leaves_a_request_of_the_kept_events(home: Hom
         (("--base-url", "http://127.0.0.1:9"), 64, "no address of its own"),
         (("--tau", "0.2"), 64, "--gate"),
         (("--watch", "--dry-run"), 64, "cannot be combined"),
+        (("--model", ""), 64, "--model"),
+        (("--judge-model", ""), 64, "--judge-model"),
+        (("--b", ""), 64, "the name of a harness is empty"),
     ],
 )
 def test_what_cannot_be_tried_says_what_to_do(

@@ -65,6 +65,7 @@ def test_several_in_one_module_that_imports_its_neighbour(folder: Path) -> None:
         ("ANCHORS = []", "the module exports no anchor"),
         ("ANCHOR = 3", "an anchor has no text 'name'"),
         (OWN.replace("rubric =", "rubrik ="), "an anchor has no text 'rubric'"),
+        (OWN.replace("rubric =", "rubric = ' '; rubrik ="), "an anchor has no text 'rubric'"),
         (OWN.replace("def points", "def pints"), r"the anchor 'shouting' has no points\(\)"),
         (OWN.replace('"shouting"', '"unchanged-retry"'), "a second behavior is called"),
         (OWN.replace('"shouting"', '"Shouting, loudly"'), "an anchor cannot be called"),

@@ -15,6 +15,8 @@ from fairtrial.app.requests.exp_compare import Gate
 from fairtrial.app.requests.exp_run import NEWEST, Limits, Name, Trials
 from fairtrial.schema.fields import JSON_OR_FILE, group, option
 
+_Named = Annotated[str, Meta(min_length=1)]
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
@@ -45,9 +47,9 @@ class Request:
     provider: str | Mapping[str, Any] | None = option(None, metavar=JSON_OR_FILE)
     """Who answers the next turn and judges it: anthropic or openai with a key, or claude-code or
     codex on your subscription (default: the key that is set, else the login that is there)"""
-    model: str | None = option(None, metavar="MODEL")
+    model: _Named | None = option(None, metavar="MODEL")
     """Model of the next turns (default: the one that each decision was made with)"""
-    judge_model: str | None = option(None, metavar="MODEL")
+    judge_model: _Named | None = option(None, metavar="MODEL")
     """Model of the judge (default: the one of --model, else the one that most decisions were made
     with)"""
     base_url: str | None = option(None, metavar="URL")

@@ -150,7 +150,8 @@ def _checked(found: Any, where: str) -> OwnAnchor:
             what = f"the anchor {found.__name__} could not be made"
             raise UsageError(what, where=where, why=blame(error), fix=_ADVICE) from error
     for part in _PARTS:
-        if not _is_text(getattr(anchor, part, None)):
+        text: Any = getattr(anchor, part, None)
+        if not _is_text(text) or not text.strip():
             raise UsageError(f"an anchor has no text {part!r}", where=where, fix=_ADVICE)
     if not _NAME.fullmatch(anchor.name) or len(anchor.name) > _LONGEST_NAME:
         raise UsageError(
