@@ -7,6 +7,13 @@ import json
 import pytest
 from tests.cli.test_exp_ab import ANCHOR, RUN, Home, home
 
+from fairtrial.app.ab_asking import Answering, answering
+from fairtrial.app.ab_cases import ab_cases
+from fairtrial.app.bench import bench_here
+from fairtrial.app.deciding import Sought, decisions
+from fairtrial.app.decision_options import DecisionSelection
+from fairtrial.app.requests.exp_ab import Request
+from fairtrial.model.call import Api
 from fairtrial.testing.model_server import ModelServer, ScriptedAnswer, ScriptedRequest
 
 __all__ = ["home"]
@@ -68,3 +75,51 @@ def test_a_provider_that_does_not_answer_for_an_agent_is_named(home: Home) -> No
     assert done.code == 66
     assert "codex does not answer for their agent" in done.err
     assert "anthropic or claude-code does" in done.err
+
+
+def test_the_judge_is_asked_where_the_decisions_are_whatever_agent_comes_first(home: Home) -> None:
+    home.edit(RUN)
+    answers = Answering(
+        {
+            Api.OPENAI_RESPONSES: {"kind": "openai"},
+            Api.ANTHROPIC_MESSAGES: {"kind": "anthropic"},
+        },
+        None,
+        {},
+        (),
+    )
+    bench = bench_here()
+    try:
+        found = decisions(bench, DecisionSelection(since="3650d"), Sought.BOTH)
+        cases = ab_cases(bench, found.chosen, found.anchors, answers.asked())
+    finally:
+        bench.close()
+    judge = {"provider": {"kind": "anthropic"}, "model": "claude-sonnet-5-5"}
+    assert answers.judge_of(cases) == judge
+
+
+def test_a_judge_that_is_named_is_asked_where_it_is(
+    home: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home.edit(RUN)
+    for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.setenv(name, "not-a-key")
+    for name in ("ANTHROPIC_BASE_URL", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    bench = bench_here()
+    try:
+        found = decisions(bench, DecisionSelection(since="3650d"), Sought.BOTH)
+        request = Request(judge_model="gpt-6-sol")
+        answers = answering(bench, request, found.chosen)
+    finally:
+        bench.close()
+    assert answers.judge_of([]) == {"provider": {"kind": "openai"}, "model": "gpt-6-sol"}
+
+
+def test_what_cannot_change_when_it_is_resumed_is_refused(home: Home) -> None:
+    home.edit(RUN)
+    done = home.ab("--limit", "1", "--json")
+    name = done.json["experiment"]["id"]
+    again = home.ab("--resume", name, "--trials", "9", "--judge-model", "x", model=False)
+    assert again.code == 64
+    assert "--trials, --judge-model cannot change what is resumed" in again.err

@@ -38,7 +38,7 @@ class Answering:
     Attributes:
         providers: Who answers requests of each API, as a spec.
         model: The model that was named; None keeps each recorded one.
-        judge: Provider and model of the judge, as options of a grader.
+        judge: Provider and model of the judge, as far as they were named, as options of a grader.
         notes: What was chosen, one line each.
         named: The kind of the provider that was named; None leaves it to keys and logins.
     """
@@ -55,17 +55,21 @@ class Answering:
         return Asked(self.model, self.model or _USUAL[api], api)
 
     def judge_of(self, cases: Sequence[AbCase]) -> dict[str, Json]:
-        """Return provider and model of the judge: unless one is named, the most usual of its API.
+        """Return provider and model of the judge: what is not named, as most cases are asked.
 
         A server of the user's own takes no model by itself, and what is asked has a price.
         """
-        mine = [api for api, one in self.providers.items() if one == self.judge["provider"]]
+        asked = [case.turn.call for case in cases if case.turn.call.api in self.providers]
+        apis = Counter(call.api for call in asked)
+        told = dict(self.judge)
+        if "provider" not in told and apis:
+            told["provider"] = dict(self.providers[apis.most_common(1)[0][0]])
         models = Counter(
-            str(model)
-            for case in cases
-            if case.turn.call.api in mine and (model := case.turn.call.body.get("model"))
+            str(call.body["model"])
+            for call in asked
+            if call.body.get("model") and self.providers[call.api] == told["provider"]
         )
-        return {**({"model": models.most_common(1)[0][0]} if models else {}), **self.judge}
+        return {**({"model": models.most_common(1)[0][0]} if models else {}), **told}
 
     def fitting(self, cases: Sequence[AbCase]) -> tuple[list[AbCase], list[PassedOver]]:
         """Return the cases that the model can read, and those that are longer than its window."""
@@ -129,8 +133,19 @@ def answering(bench: Bench, request: Request, lines: Sequence[DecisionLine]) -> 
             notes += [] if note is None else [note.partition(", model ")[0]]
     if not found:
         return _unasked(request, troubles)
-    judge = _judge(request, next(iter(found.values())))
+    judge = _judge(request, _speaker(bench, request))
     return Answering(found, request.model, judge, tuple(notes))
+
+
+def _speaker(bench: Bench, request: Request) -> Mapping[str, Json] | None:
+    """Return the provider of the judge's model where one is named and can be asked."""
+    if request.judge_model is None:
+        return None
+    try:
+        spec, _, _ = settled_provider(None, request.judge_model, bench.environ, "--judge-model")
+    except UsageError:
+        return None
+    return _with_address(spec, request)
 
 
 def _unasked(request: Request, troubles: Sequence[UsageError]) -> Answering:
@@ -148,8 +163,9 @@ def _unasked(request: Request, troubles: Sequence[UsageError]) -> Answering:
             fix=f"{ways}; or name one: --provider NAME",
         )
     providers = {api: {"kind": _kind(api)} for api in _USUAL}
-    judge = _judge(request, next(iter(providers.values())))
-    return Answering(providers, request.model, judge, (f"nobody can be asked yet: {why}",))
+    return Answering(
+        providers, request.model, _judge(request, None), (f"nobody can be asked yet: {why}",)
+    )
 
 
 def _api(line: DecisionLine) -> Api:
@@ -172,6 +188,7 @@ def _with_address(spec: Mapping[str, Json], request: Request) -> dict[str, Json]
     return {**spec, "base_url": request.base_url}
 
 
-def _judge(request: Request, provider: Mapping[str, Any]) -> dict[str, Json]:
+def _judge(request: Request, provider: Mapping[str, Any] | None) -> dict[str, Json]:
     model = request.judge_model or request.model
-    return {"provider": dict(provider), **({} if model is None else {"model": model})}
+    told: dict[str, Json] = {} if provider is None else {"provider": dict(provider)}
+    return told if model is None else {**told, "model": model}

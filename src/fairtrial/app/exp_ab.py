@@ -229,7 +229,10 @@ def _go_on(bench: Bench, request: Request, experiment: Experiment) -> AbReport:
         flag
         for flag, given in (
             ("--dry-run", request.dry_run),
-            ("--name", request.name),
+            ("--name", request.name not in (None, experiment.name)),
+            ("--trials", request.trials not in (1, experiment.trials)),
+            ("--judge-model", request.judge_model),
+            ("--base-url", request.base_url),
             ("--model", request.model),
             ("--provider", request.provider),
         )
