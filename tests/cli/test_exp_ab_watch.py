@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from tests.cli.conftest import Command
 from tests.cli.test_exp_ab import RUN, SKIP, Home, home
 from tests.cli.test_watching import Script
 
+from fairtrial.app.ab_watching import AbWatch
 from fairtrial.app.bench import bench_here
 from fairtrial.app.requests.exp_ab import Request
 from fairtrial.app.spec_files import build_request
@@ -70,6 +72,40 @@ def test_a_draft_elsewhere_is_watched_where_it_lies(home: Home, watch: Watched) 
     draft.write_text(RUN)
     lines = watch(lambda: draft.write_text(SKIP), b=str(draft))
     assert len(lines) == 2
+
+
+def test_a_conflict_below_the_root_is_watched_until_it_is_settled(home: Home) -> None:
+    rule = home.repo / ".claude" / "rules" / "one.md"
+    rule.parent.mkdir(parents=True)
+    rule.write_text("<<<<<<< one\na\n=======\nb\n>>>>>>> two\n")
+    foreign = home.repo / "node_modules" / "x" / "CLAUDE.md"
+    foreign.parent.mkdir(parents=True)
+    foreign.write_text("no part of it\n")
+    assert folders(home) == {home.repo, rule.parent}
+
+
+def test_scripts_of_a_skill_in_a_draft_are_watched(home: Home) -> None:
+    draft = home.path / "draft"
+    script = draft / ".claude" / "skills" / "one" / "scripts" / "run.py"
+    script.parent.mkdir(parents=True)
+    script.write_text("pass\n")
+    (draft / "CLAUDE.md").write_text(f"{RUN}\n")
+    assert folders(home, str(draft)) == {draft, script.parent}
+
+
+@pytest.mark.parametrize("given", ["x" * 5_000, "~nobody-at-all/x", "gone/CLAUDE.md", "none"])
+def test_what_is_not_there_leaves_the_repository_watched(home: Home, given: str) -> None:
+    assert folders(home, given) == {home.repo}
+
+
+def folders(home: Home, given: str | None = None) -> set[Path]:
+    """Return what is watched for a B."""
+    bench = bench_here()
+    try:
+        request = build_request(Request, {"b": given, "watch": True}, home.repo)
+        return AbWatch(request).folders(bench)
+    finally:
+        bench.close()
 
 
 def test_a_line_for_people_names_the_experiment(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,7 @@ from fairtrial.app.bench import Bench
 from fairtrial.app.exp_ab import exp_ab
 from fairtrial.app.reports.ab import AbReport
 from fairtrial.app.requests.exp_ab import Request
+from fairtrial.harness.belonging import FOREIGN, part_of
 from fairtrial.harness.sources import Place
 from fairtrial.model.errors import ExitCode, FairtrialError, UsageError
 from fairtrial.model.json import Json
@@ -107,17 +109,35 @@ class AbWatch:
 
     def folders(self, bench: Bench) -> set[Path]:
         """Return the folders in which files of B may change."""
-        given = self._request.b
-        if given is not None and bench.path(Path(given)).exists():
-            path = bench.path(Path(given))
-            return _below(path) if path.is_dir() else {path.parent}
-        root = Place(bench.cwd, bench.environ).root or bench.cwd
+        place = Place(bench.cwd, bench.environ)
+        path = _there(bench, self._request.b)
+        if path is not None and not path.is_dir():
+            return {path.parent}
+        base = path or place.root or bench.cwd
         try:
             files = edit_of(bench, self._request).b.files
-        except FairtrialError:
-            return {root}
-        return {root} | {(root / file).parent for file in files if (root / file).parent.is_dir()}
+        except FairtrialError:  # what mends it may be done to any of them
+            return _below(base)
+        return {base} | {(base / file).parent for file in files if (base / file).parent.is_dir()}
+
+
+def _there(bench: Bench, given: str | None) -> Path | None:
+    """Return what stands at a path that was given; None for what is no path, or not there."""
+    if not given:
+        return None
+    try:
+        path = bench.path(Path(given))
+        return path if path.exists() else None
+    except (FairtrialError, OSError, ValueError):
+        return None
 
 
 def _below(folder: Path) -> set[Path]:
-    return {folder, *(path.parent for path in folder.rglob("*.md"))}
+    """Return a folder and those below it that hold files of a harness."""
+    found = {folder}
+    for at, folders, files in os.walk(folder):
+        folders[:] = sorted(set(folders) - FOREIGN)
+        inside = Path(at).relative_to(folder)
+        if any(part_of((inside / name).as_posix()) for name in files):
+            found.add(Path(at))
+    return found

@@ -66,7 +66,7 @@ PATTERNS: Final[Mapping[Part, tuple[str, ...]]] = {
 PRIVATE: Final = "CLAUDE.local.md"
 """Instructions that are a user's own: git mostly ignores them, and the agent reads them."""
 
-_FOREIGN: Final = frozenset({".git", "node_modules", "site-packages", ".venv", "venv"})
+FOREIGN: Final = frozenset({".git", "node_modules", "site-packages", ".venv", "venv"})
 """Folders of other people's code; its instructions are for those who work on it."""
 _SECRET: Final = re.compile(r"(?:\.env(?:\..*)?|.*\.(?:pem|key|p12|pfx)|id_(?:rsa|dsa|ed25519))\Z")
 _LIKELY: Final = re.compile(
@@ -83,7 +83,7 @@ def part_of(path: str) -> Part | None:
     """
     if _LIKELY.search(path) is None:
         return None
-    if _FOREIGN.intersection(path.split("/")) or is_secret(path):
+    if FOREIGN.intersection(path.split("/")) or is_secret(path):
         return None
     return next((part for part, rule in _rules().items() if rule.match(path)), None)
 
@@ -98,7 +98,7 @@ def may_lead_to_some(path: str) -> bool:
     if "." not in path:
         return False
     parts = path.split("/")
-    return bool(_FOLDERS.intersection(parts)) and not _FOREIGN.intersection(parts)
+    return bool(_FOLDERS.intersection(parts)) and not FOREIGN.intersection(parts)
 
 
 def has_imports(part: Part) -> bool:
