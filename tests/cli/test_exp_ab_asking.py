@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from tests.cli.test_exp_ab import ANCHOR, RUN, Home, home
@@ -14,6 +15,7 @@ from fairtrial.app.deciding import Sought, decisions
 from fairtrial.app.decision_options import DecisionSelection
 from fairtrial.app.requests.exp_ab import Request
 from fairtrial.model.call import Api
+from fairtrial.model.next_turn import Fidelity
 from fairtrial.testing.model_server import ModelServer, ScriptedAnswer, ScriptedRequest
 
 __all__ = ["home"]
@@ -123,3 +125,19 @@ def test_what_cannot_change_when_it_is_resumed_is_refused(home: Home) -> None:
     again = home.ab("--resume", name, "--trials", "9", "--judge-model", "x", model=False)
     assert again.code == 64
     assert "--trials, --judge-model cannot change what is resumed" in again.err
+
+
+def test_a_session_that_is_resumed_is_no_exact_request(home: Home) -> None:
+    home.edit(RUN)
+    answers = Answering({Api.ANTHROPIC_MESSAGES: {"kind": "claude-code"}}, None, {}, ())
+    bench = bench_here()
+    try:
+        found = decisions(bench, DecisionSelection(since="3650d"), Sought.BOTH)
+        case = ab_cases(bench, found.chosen, found.anchors, answers.asked())[0]
+    finally:
+        bench.close()
+    exact = replace(case, turn=replace(case.turn, fidelity=Fidelity.EXACT))
+    ((asked,), _) = answers.answered([exact])
+    assert asked.fidelity is Fidelity.CONVERSATION
+    assert asked.case.metadata["fidelity"] == "conversation"
+    assert "resumes the session" in str(asked.case.metadata["fidelity_why"])

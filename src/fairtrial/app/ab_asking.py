@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from fairtrial.app.ab_cases import AbCase, Asked, PassedOver
@@ -14,6 +14,7 @@ from fairtrial.app.requests.exp_ab import Request
 from fairtrial.model.call import Api
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
+from fairtrial.model.next_turn import Fidelity
 from fairtrial.pricing.windows import context_window
 from fairtrial.providers.choice import CLAUDE_MODEL, GPT_MODEL
 from fairtrial.providers.registry import provider_spec
@@ -28,6 +29,8 @@ SPEAKS: Final[Mapping[str, Api]] = {
 }
 """The API whose requests each provider answers; a scripted one answers any."""
 _USUAL: Final = {Api.ANTHROPIC_MESSAGES: CLAUDE_MODEL, Api.OPENAI_RESPONSES: GPT_MODEL}
+_RESUME: Final = ("claude-code", "codex")
+"""Providers that resume a session, which no request of it says."""
 _TAKES_ADDRESS: Final = ("anthropic", "openai")
 
 
@@ -87,7 +90,7 @@ class Answering:
 
     def answered(self, cases: Sequence[AbCase]) -> tuple[list[AbCase], list[PassedOver]]:
         """Return the cases that can be asked about, and those whose API nobody here speaks."""
-        mine = [case for case in cases if case.turn.call.api in self.providers]
+        mine = [self._as_asked(case) for case in cases if case.turn.call.api in self.providers]
         rest = [case for case in cases if case.turn.call.api not in self.providers]
         why = [
             PassedOver(
@@ -96,6 +99,19 @@ class Answering:
             for api in dict.fromkeys(case.turn.call.api for case in rest)
         ]
         return mine, why
+
+    def _as_asked(self, case: AbCase) -> AbCase:
+        """Return the case with the grade of the request that the provider really sends."""
+        kind = str(self.providers[case.turn.call.api]["kind"])
+        if kind not in _RESUME or case.fidelity is not Fidelity.EXACT:
+            return case
+        why = f"{kind} resumes the session, and adds a line that says so"
+        told = {"fidelity": Fidelity.CONVERSATION.value, "fidelity_why": why}
+        return replace(
+            case,
+            turn=replace(case.turn, fidelity=Fidelity.CONVERSATION, why=why),
+            case=replace(case.case, metadata={**case.case.metadata, **told}),
+        )
 
     def _unspoken(self, api: Api) -> str:
         kinds = [name for name, own in SPEAKS.items() if own is api]
