@@ -237,6 +237,8 @@ def test_a_transcript_that_is_gone_leaves_a_request_of_the_kept_events(home: Hom
         (("--tau", "0.2"), 64, "--gate"),
         (("--watch", "--dry-run"), 64, "cannot be combined"),
         (("--model", ""), 64, "--model"),
+        (("--behavior", ","), 64, "--behavior names none"),
+        (("--agent", ""), 64, "--agent names none"),
         (("--judge-model", ""), 64, "--judge-model"),
         (("--b", ""), 64, "the name of a harness is empty"),
     ],

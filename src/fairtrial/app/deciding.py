@@ -14,6 +14,7 @@ from fairtrial.app.decision_options import DecisionSelection
 from fairtrial.app.reports.decisions import DecisionLine
 from fairtrial.app.session_filters import session_query
 from fairtrial.model.decision_point import DecisionPoint
+from fairtrial.model.errors import UsageError
 from fairtrial.model.events import FilesRead
 from fairtrial.model.session import Session
 from fairtrial.ports.sessions import FlaggedSession, SessionQuery
@@ -83,10 +84,10 @@ def decisions(
         NotFoundError: there is no such file, or a reference names no session, or several.
         StoreError: the events of a session are damaged.
     """
-    names = [name for given in selection.behavior for name in _split(given)]
+    names = [name for given in selection.behavior for name in _split(given, "--behavior")]
     files = [bench.path(file) for file in selection.anchor]
     looking = _Looking(bench, selection.limit, sought, anchors(names, files))
-    agents = {name for given in selection.agent for name in _split(given)}
+    agents = {name for given in selection.agent for name in _split(given, "--agent")}
     others: set[str] = set()
     planned = len(refs) or len(bench.store.sessions.ids(_query(bench, selection, where), None))
     for seen, found in enumerate(_sessions(bench, selection, where, refs)):
@@ -110,8 +111,11 @@ def decisions(
     )
 
 
-def _split(given: str) -> list[str]:
-    return [part.strip() for part in given.split(",") if part.strip()]
+def _split(given: str, flag: str) -> list[str]:
+    found = [part.strip() for part in given.split(",") if part.strip()]
+    if not found:
+        raise UsageError(f"{flag} names none", fix="leave it out to take all")
+    return found
 
 
 def _sessions(

@@ -127,7 +127,11 @@ class _Gathering:
         part = part_of(path) or Part.IMPORTED
         if data is None:
             if part is not Part.SKILL:
-                raise UsageError(f"{path} has over {LONGEST:,} bytes", where=self.where)
+                raise UsageError(
+                    f"{path} has over {LONGEST:,} bytes",
+                    where=self.where,
+                    fix="that is no text that an agent takes in: shorten it, or have git ignore it",
+                )
             self.notes.append(f"{path} has over {LONGEST:,} bytes; it was left out")
             return
         text, said = text_of(data)
