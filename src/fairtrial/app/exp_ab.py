@@ -122,8 +122,8 @@ def _prepared(bench: Bench, request: Request, edit: Edit) -> _Prepared:
             if unreached
             else "none of the decisions that went wrong can be put to a model",
             why="; ".join(one.why for one in (*passed_over, *unreached)),
-            fix="edit a file that agents are told in those sessions (see: fairtrial harness show),"
-            " or choose other sessions: --since, --repo, --agent",
+            fix="edit what agents are told as a session starts (see: fairtrial harness show; of a"
+            " skill that is its description), or choose other sessions: --since, --repo, --agent",
         )
     vary = {} if request.model is None else {"vary": {"model": request.model}}
     providers = {api.value: dict(spec) for api, spec in answers.providers.items()}

@@ -46,7 +46,8 @@ class Request:
     selection: DecisionSelection = group(DecisionSelection)
     provider: str | Mapping[str, Any] | None = option(None, metavar=JSON_OR_FILE)
     """Who answers the next turn and judges it: anthropic or openai with a key, or claude-code or
-    codex on your subscription (default: the key that is set, else the login that is there)"""
+    codex on your subscription, two calls at a time, at costs as the API would charge (default: the
+    key that is set, else the login that is there)"""
     model: _Named | None = option(None, metavar="MODEL")
     """Model of the next turns (default: the one that each decision was made with)"""
     judge_model: _Named | None = option(None, metavar="MODEL")
