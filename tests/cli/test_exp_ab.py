@@ -399,3 +399,20 @@ def test_an_anchor_that_fails_is_told(home: Home) -> None:
     done = home.ab("--anchor", str(home.path / "anchor.py"), "--behavior", "boasting")
     assert done.code == 64
     assert "boasting" in done.err
+
+
+def test_exp_run_puts_the_same_cases_to_a_model_with_the_same_machinery(home: Home) -> None:
+    home.edit(RUN)
+    first = home.ab("--json").json
+    spec = json.loads((home.path / "model.json").read_text())
+    task = {"kind": "continuation", "provider": spec, "harness": {"CLAUDE.md": f"{OLD}\n\n{RUN}\n"}}
+    grader = {"kind": "behavior", "provider": spec}
+    words = ("-d", "ab-shop", "--task", json.dumps(task), "-g", json.dumps(grader))
+    asked = len(home.asked())
+    done = home.fairtrial("exp", "run", *words, "--json")
+    assert done.code == 0, done.err
+    rates = {one["arm"]: one["pass_rate"]["estimate"] for one in done.json["arm_rates"]}
+    assert rates == {"control": pytest.approx(4 / 12), "candidate": 1.0}
+    assert rates["candidate"] == first["behaviors"][0]["arms"][1]["right"]["estimate"]
+    # The candidate's requests are those of B, byte by byte: only the control asks anew.
+    assert len(home.asked()) == asked + 12

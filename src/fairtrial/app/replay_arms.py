@@ -92,7 +92,9 @@ def control_of(bench: Bench, request: Request, calls: dict[str, Json], task: Arm
         UsageError: `--no-control` has nothing to leave out.
     """
     replay = calls.get("replay")
-    varies = task.task.kind == CONTINUATION and bool(task.task.options.get("vary"))
+    options = task.task.options
+    changes = options.get("vary") or options.get("harness") is not None
+    varies = task.task.kind == CONTINUATION and bool(changes)
     if replay is None and not varies:
         refuse_no_control(request)
         return None
@@ -100,7 +102,7 @@ def control_of(bench: Bench, request: Request, calls: dict[str, Json], task: Arm
     if not request.recording.control:
         return None
     if replay is None:
-        return Control(replaced(task.task, vary={}), bench.cwd)
+        return Control(replaced(task.task, vary={}, harness=None), bench.cwd)
     experiment = bench.store.experiments.find(replay["experiment"]).experiment
     recorded = task_spec(experiment.spec["arms"][replay["arm"]], f"task of {experiment.id}")
     calls["folder"] = experiment.spec["base_dir"]
