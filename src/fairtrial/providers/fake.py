@@ -31,8 +31,8 @@ class Options:
     rules: tuple[Mapping[str, Any], ...] | str = ()
     """`{"match": TEXT, "reply": TEXT or JSON}` each, or a JSON file that holds them: the first one
     whose text, or each of whose texts in a list, stands in the question answers; without `match` it
-    always does. To the request of an agent's next turn, a reply `{"text": TEXT, "tool_uses": [{"name": …, "input": …}]}` calls
-    tools."""
+    always does. To the request of an agent's next turn, a reply calls tools:
+    `{"text": TEXT, "tool_uses": [{"name": …, "input": …}]}`."""
     prefers: str = "longer"
     """How it compares two outputs when no rule answers: `longer`, `shorter`, `first`, `second`,
     `tie`, `with:TEXT` (the output that holds TEXT), or `orders` (obeys any order to name a winner
