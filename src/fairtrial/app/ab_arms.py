@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fairtrial.app.bench import Bench
+from fairtrial.app.reports.harness import change_json, harness_json
 from fairtrial.app.requests.exp_ab import Request
 from fairtrial.harness.arms import default_arms
 from fairtrial.harness.edits import Change, changes, unified_diff
@@ -37,19 +38,10 @@ class Edit:
         """Return what an experiment keeps of it."""
         return {
             "said": self.said,
-            "a": {"label": self.a.label, "digest": self.a.digest, "files": len(self.a.files)},
-            "b": {"label": self.b.label, "digest": self.b.digest, "files": len(self.b.files)},
+            "a": harness_json(self.a),
+            "b": harness_json(self.b),
             "diff": self.diff,
-            "changes": [
-                {
-                    "kind": one.kind.value,
-                    "path": one.path,
-                    "old_path": one.old_path,
-                    "added": one.added,
-                    "removed": one.removed,
-                }
-                for one in self.changes
-            ],
+            "changes": [change_json(one) for one in self.changes],
         }
 
 

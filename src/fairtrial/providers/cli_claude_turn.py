@@ -6,14 +6,13 @@ texts between them by the attachments whose rendered form a session keeps.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from fairtrial.model.call import ModelReply
@@ -28,6 +27,7 @@ from fairtrial.providers.cli_claude_result import (
     told_cost,
     told_tokens,
 )
+from fairtrial.providers.cli_printed import printed_events
 from fairtrial.providers.cli_sessions import SESSION, WHEN, lines
 from fairtrial.wire.anthropic_messages import read_body
 
@@ -186,7 +186,7 @@ def _events(ended: ProcessResult) -> tuple[list[Json], str | None]:
     said: list[Json] = []
     first: Json = None
     names: dict[Json, str] = {}
-    for event in _printed(ended.stdout):
+    for event in printed_events(ended.stdout):
         message = event.get("message")
         if not isinstance(message, Mapping) or event.get("parent_tool_use_id") is not None:
             continue
@@ -206,17 +206,6 @@ def _events(ended: ProcessResult) -> tuple[list[Json], str | None]:
             if block.get("type") == "tool_result" and not block.get("is_error"):
                 return said, names.get(block.get("tool_use_id"), "one it was not asked for")
     return said, None
-
-
-def _printed(stdout: bytes) -> Iterator[Mapping[str, Any]]:
-    for line in stdout.split(b"\n"):
-        if line.startswith(b"{"):
-            try:
-                event = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(event, dict):
-                yield event
 
 
 class _Session:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from fairtrial.model.call import ModelReply, StopReason
 from fairtrial.model.errors import InfraError, ProviderError
 from fairtrial.model.task import Tokens
 from fairtrial.ports import Prices, ProcessResult
+from fairtrial.providers.cli_printed import printed_events
 from fairtrial.providers.cli_trouble import part_of, trouble, whole_characters
 
 KIND: Final = "codex"
@@ -62,18 +63,6 @@ def refuse_run_tools(ended: ProcessResult) -> None:
         item = event.get("item")
         if isinstance(item, Mapping) and item.get("type") in _TOOLS:
             raise ProviderError(f"{KIND} used a tool, which it was told not to: {item['type']}")
-
-
-def printed_events(stdout: bytes) -> Iterator[Mapping[str, Any]]:
-    """Yield the events that were printed; what is none is passed over."""
-    for line in stdout.split(b"\n"):
-        if line.startswith(b"{"):
-            try:
-                event = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(event, dict):
-                yield event
 
 
 def _problem(ended: ProcessResult, failure: str | None) -> InfraError | ProviderError:

@@ -13,11 +13,11 @@ from fairtrial.model.json import Json
 from fairtrial.ports import Prices, ProcessResult
 from fairtrial.providers import cli_one_turn
 from fairtrial.providers.cli_codex_events import (
-    printed_events,
     read_events,
     refuse_run_tools,
     told_tokens,
 )
+from fairtrial.providers.cli_printed import printed_events
 from fairtrial.providers.cli_sessions import codex_thread
 from fairtrial.wire.openai_responses import read_body
 

@@ -131,16 +131,7 @@ class HarnessDiffReport(Informing):
             "said": self.said,
             "a": harness_json(self.a),
             "b": harness_json(self.b),
-            "changes": [
-                {
-                    "kind": one.kind.value,
-                    "path": one.path,
-                    "old_path": one.old_path,
-                    "added": one.added,
-                    "removed": one.removed,
-                }
-                for one in self.changes
-            ],
+            "changes": [change_json(one) for one in self.changes],
             "diff": self.diff,
             "notes": list(dict.fromkeys((*self.a.notes, *self.b.notes))),
         }
@@ -168,3 +159,14 @@ class HarnessSavedReport(Informing):
             **harness_json(self.harness),
             "notes": list(self.harness.notes),
         }
+
+
+def change_json(change: Change) -> dict[str, Json]:
+    """Return what happened to a file."""
+    return {
+        "kind": change.kind.value,
+        "path": change.path,
+        "old_path": change.old_path,
+        "added": change.added,
+        "removed": change.removed,
+    }

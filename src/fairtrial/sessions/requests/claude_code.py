@@ -9,16 +9,12 @@ from fairtrial.model.call import Api, WireCall
 from fairtrial.model.next_turn import Fidelity
 from fairtrial.sessions.requests import conversation, logged
 from fairtrial.sessions.requests.conversation import Record, sendable, turns
-from fairtrial.sessions.requests.tools import CLAUDE_TOOLS, with_those_called
+from fairtrial.sessions.requests.tools import CLAUDE_TOOLS, STAND_IN, with_those_called
 
 KINDS: Final = conversation.KINDS | logged.KINDS
 MAX_TOKENS: Final = 16_000
 """The most tokens of a turn whose request was not logged."""
 _BLOCK: Final = "Codebase and user instructions are shown below"
-_STAND_IN: Final = (
-    "You are a coding agent. You work on the user's task in {cwd} with the tools that you are"
-    " given, and say briefly what you do."
-)
 
 
 def next_request(
@@ -45,7 +41,7 @@ def _remade(records: Sequence[Record | None], position: int, cwd: str, model: st
     body = {
         "model": model,
         "max_tokens": MAX_TOKENS,
-        "system": system or _STAND_IN.format(cwd=cwd),
+        "system": system or STAND_IN.format(cwd=cwd),
         "tools": with_those_called(tools or CLAUDE_TOOLS, messages),
         "messages": [_without_thoughts(message) for message in messages],
     }

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import Any
 
 from fairtrial.model.call import Api, WireCall
 from fairtrial.model.session import Call, Compaction, Prompt, Result, Said, SessionEvent
 from fairtrial.sessions.requests.claude_code import MAX_TOKENS
 from fairtrial.sessions.requests.conversation import sendable
-from fairtrial.sessions.requests.tools import CLAUDE_TOOLS, CODEX_TOOLS, with_those_called
-
-_STAND_IN: Final = (
-    "You are a coding agent. You work on the user's task in {cwd} with the tools that you are"
-    " given, and say briefly what you do."
-)
+from fairtrial.sessions.requests.tools import CLAUDE_TOOLS, CODEX_TOOLS, STAND_IN, with_those_called
 
 
 def next_request(events: Sequence[SessionEvent], cwd: str, model: str, api: Api) -> WireCall:
@@ -28,7 +23,7 @@ def next_request(events: Sequence[SessionEvent], cwd: str, model: str, api: Api)
         api: The API; one of the two that agents speak.
     """
     messages = list(sendable(list(_messages(events))))
-    system = _STAND_IN.format(cwd=cwd)
+    system = STAND_IN.format(cwd=cwd)
     if api is Api.OPENAI_RESPONSES:
         tools = with_those_called(CODEX_TOOLS[:1], messages)
         body: dict[str, Any] = {

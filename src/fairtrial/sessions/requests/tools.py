@@ -8,6 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+STAND_IN: Final = (
+    "You are a coding agent. You work on the user's task in {cwd} with the tools that you are"
+    " given, and say briefly what you do."
+)
+"""Instructions in place of the agent's own, when nothing tells them; the folder is put in."""
+
 
 def _tool(name: str, does: str, /, *required: str, **further: str) -> dict[str, Any]:
     properties = {field: {"type": "string"} for field in required}

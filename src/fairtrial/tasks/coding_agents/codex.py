@@ -8,8 +8,9 @@ from typing import Final
 
 from fairtrial.model.errors import InfraError
 from fairtrial.ports import ProcessCall, ProcessResult, Surroundings
-from fairtrial.providers.cli_codex_events import api_message, printed_events, told_tokens
+from fairtrial.providers.cli_codex_events import api_message, told_tokens
 from fairtrial.providers.cli_environment import cli_environment, find_program
+from fairtrial.providers.cli_printed import printed_events
 from fairtrial.providers.cli_provider import Access
 from fairtrial.providers.cli_trouble import trouble
 from fairtrial.providers.codex import destination
