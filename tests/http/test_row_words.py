@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from fairtrial.http.web.row_words import trial_view
+from fairtrial.http.web.row_words import moment_of, trial_view
+from fairtrial.model.case import Case
 from fairtrial.model.json import Json
 from fairtrial.model.trial import Trial, TrialKey
 from fairtrial.model.verdict import Verdict
@@ -27,6 +28,17 @@ def trial(output: Json) -> Trial:
         tries=1,
         seed=1,
     )
+
+
+def test_a_decision_point_is_told_by_what_the_agent_did() -> None:
+    decision: Json = {"behavior": "unverified-claim", "bad": True, "summary": "claims: done"}
+    case = Case("a", "x", None, {"decision": decision, "fidelity": "exact"})
+    told = moment_of(case)
+    assert told is not None
+    assert "unverified-claim: went wrong when it was recorded (claims: done)" in told
+    assert told.endswith("exact")
+    for other in ({}, {"decision": 5}, {"decision": {"bad": "yes"}}):
+        assert moment_of(Case("a", "x", None, other)) is None
 
 
 def test_a_conversation_is_told_once() -> None:

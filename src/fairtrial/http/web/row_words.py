@@ -121,6 +121,8 @@ class Panel:
         expected: What was expected; None when nothing was.
         trials: Each trial.
         removed: Whether its outputs were removed.
+        moment: What happened when a case of a session was recorded; None for other cases.
+        session: The id of that session.
     """
 
     view: RowView
@@ -131,6 +133,8 @@ class Panel:
     expected: Preview | None
     trials: Sequence[TrialView]
     removed: bool
+    moment: str | None = None
+    session: str | None = None
 
 
 def panel_of(view: RowView, case: Case | None, trials: Sequence[Trial], *, removed: bool) -> Panel:
@@ -144,7 +148,23 @@ def panel_of(view: RowView, case: Case | None, trials: Sequence[Trial], *, remov
         expected=None if case is None or case.expected is None else preview(case.expected),
         trials=[trial_view(trial) for trial in trials],
         removed=removed,
+        moment=None if case is None else moment_of(case),
+        session=None if case is None else _session_of(case.metadata.get("session")),
     )
+
+
+def moment_of(case: Case) -> str | None:
+    """Return what an agent did at the decision point of a case; None when it has none."""
+    decision = case.metadata.get("decision")
+    if not isinstance(decision, Mapping) or not isinstance(decision.get("bad"), bool):
+        return None
+    ended = "went wrong" if decision["bad"] else "went right"
+    told = f"{decision.get('behavior')}: {ended} when it was recorded ({decision.get('summary')})"
+    return f"{told}; its request is {case.metadata.get('fidelity')}"
+
+
+def _session_of(given: Json) -> str | None:
+    return given if isinstance(given, str) and _SESSION.fullmatch(given) else None
 
 
 def change_chip(view: RowView) -> Chip | None:
@@ -239,7 +259,7 @@ def trial_view(trial: Trial) -> TrialView:
         steps=steps[:_MESSAGES],
         spans=[_span(span) for span in trial.spans[:_SPANS]],
         n_spans=len(trial.spans),
-        session=session if isinstance(session, str) and _SESSION.fullmatch(session) else None,
+        session=_session_of(session),
     )
 
 
