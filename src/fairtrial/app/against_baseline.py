@@ -49,6 +49,7 @@ class FlipCounter:
         *,
         in_a_list: bool = False,
         keep: bool = False,
+        older: Older | None = None,
     ) -> None:
         """Begin.
 
@@ -57,12 +58,13 @@ class FlipCounter:
             listed: Experiments that are known, newest first, without a gap between them.
             in_a_list: Give up where there is too much to count.
             keep: Keep what took a look at many rows.
+            older: Reads what is older, where others want to know it, too.
         """
         self._bench = bench
         self._keep = keep
         self._rows = _ROWS if in_a_list else None
         self._looked_at = _LOOKED_AT if in_a_list else None
-        self._older = Older(bench, listed)
+        self._older = Older(bench, listed) if older is None else older
 
     def of(self, state: ExperimentState, given: ExperimentState | None = None) -> AgainstBaseline:
         """Return what an experiment fixed and broke; of several, ask for the newest first.

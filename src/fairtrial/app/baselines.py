@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fairtrial.analysis.baseline import choose_baseline, root_of
 from fairtrial.app.bench import Bench
-from fairtrial.app.older import earlier
+from fairtrial.app.older import Older, earlier
 from fairtrial.model.baseline import Baseline, Source
 from fairtrial.model.errors import NotFoundError, UsageError
 from fairtrial.model.experiment import ExperimentState
@@ -34,8 +34,16 @@ def project_baseline(bench: Bench) -> ExperimentState | None:
         return None
 
 
-def baseline_of(bench: Bench, state: ExperimentState, given: str | None = None) -> Baseline:
+def baseline_of(
+    bench: Bench, state: ExperimentState, given: str | None = None, older: Older | None = None
+) -> Baseline:
     """Return what an experiment is compared with: given, the project's, or an earlier one.
+
+    Args:
+        bench: The workbench.
+        state: The experiment.
+        given: The one that is asked for.
+        older: Reads what is older, where others want to know it, too.
 
     Raises:
         NotFoundError: the given one does not exist.
@@ -45,7 +53,8 @@ def baseline_of(bench: Bench, state: ExperimentState, given: str | None = None) 
     if own is not None:
         return Baseline(own, Source.GIVEN)
     if given is None:
-        return choose_baseline(state, project_baseline(bench), earlier(bench, state))
+        before = earlier(bench, state) if older is None else older.than(state)
+        return choose_baseline(state, project_baseline(bench), before)
     chosen = bench.store.experiments.find(given)
     if root_of(chosen.experiment) == root_of(state.experiment):
         raise UsageError(

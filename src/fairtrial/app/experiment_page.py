@@ -15,7 +15,7 @@ from fairtrial.app.experiment_gates import gate_view
 from fairtrial.app.filters import row_filter
 from fairtrial.app.gate_chips import baseline_now
 from fairtrial.app.kept_facts import standing_of
-from fairtrial.app.older import earlier
+from fairtrial.app.older import Older
 from fairtrial.app.pass_rates import pass_rate_of
 from fairtrial.app.reports.experiment_page import ExperimentPage, RowView
 from fairtrial.app.reports.gate import GateView
@@ -69,7 +69,8 @@ def experiment_page(bench: Bench, ref: str, request: PageRequest) -> ExperimentP
     """
     store = bench.store.experiments
     state = store.find(ref)
-    baseline, against, error = _compared(bench, state, request.baseline)
+    older = Older(bench)
+    baseline, against, error = _compared(bench, state, request.baseline, older)
     other = baseline.state
     view = gate_view(
         bench,
@@ -91,7 +92,7 @@ def experiment_page(bench: Bench, ref: str, request: PageRequest) -> ExperimentP
         if other is None
         else {totals.grader: totals for totals in _sums(bench, other).graders},
         was_rate=_was_rate(bench, state, baseline, against),
-        others=_others(bench, state),
+        others=_others(state, older),
         gate=view,
         undecided=now.undecided,
         n_undecided=now.n_undecided,
@@ -150,7 +151,7 @@ def row_views(
     bench: Bench, state: ExperimentState, keys: Sequence[RowKey], baseline: str | None = None
 ) -> Sequence[RowView]:
     """Return rows of an experiment beside those of its baseline."""
-    _, against, _ = _compared(bench, state, baseline)
+    _, against, _ = _compared(bench, state, baseline, Older(bench))
     glances = bench.store.experiments.glances(state.experiment.id, keys)
     return _views(bench, state, glances, against)
 
@@ -168,24 +169,24 @@ def row_key(text: str) -> RowKey:
 
 
 def _compared(
-    bench: Bench, state: ExperimentState, given: str | None
+    bench: Bench, state: ExperimentState, given: str | None, older: Older
 ) -> tuple[Baseline, AgainstBaseline, FairtrialError | None]:
     """Return the baseline, what was fixed and broken, and why the given one is not used."""
-    counter = FlipCounter(bench, keep=True)
+    counter = FlipCounter(bench, keep=True, older=older)
     if given is None:
-        found = baseline_of(bench, state)
+        found = baseline_of(bench, state, older=older)
         # Of several arms the first one counts, whatever else there is.
         known = found.state if len(state.experiment.arms) == 1 else None
         return found, counter.of(state, known), None
     try:
         baseline = baseline_of(bench, state, given)
     except FairtrialError as error:
-        return baseline_of(bench, state), counter.of(state), error
+        return baseline_of(bench, state, older=older), counter.of(state), error
     return baseline, counter.of(state, baseline.state), None
 
 
-def _others(bench: Bench, state: ExperimentState) -> list[ExperimentState]:
-    fitting = (other for other in earlier(bench, state, _OTHERS) if unusable(other) is None)
+def _others(state: ExperimentState, older: Older) -> list[ExperimentState]:
+    fitting = (other for other in older.than(state) if unusable(other) is None)
     return list(islice(fitting, _OTHERS))
 
 
