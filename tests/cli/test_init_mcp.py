@@ -12,18 +12,13 @@ from typing import Any
 
 import pytest
 from tests.cli.conftest import Command
+from tests.cli.test_init import home
+
+__all__ = ["home"]
 
 CLAUDE = '{\n\t"numStartups": 3,\n\t"projects": {"/ü": {}}\n}'
 TOML = '# mine\r\nmodel = "x"\r\n\r\n[mcp_servers.other]\r\ncommand = "o" # yes\r\n'
 OWN = ["-P", "-E", "-m", "fairtrial", "mcp"]
-
-
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("CLAUDE_CONFIG_DIR", "CODEX_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("PATH", "/usr/bin:/bin")
-    return Path(os.environ["HOME"])
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from fairtrial.app.reports.decisions import DecisionLine, point_json
 from fairtrial.app.session_syncing import redactor
 from fairtrial.model.call import Api
 from fairtrial.model.case import Case
+from fairtrial.model.decision_point import DECISION
 from fairtrial.model.json import Json
 from fairtrial.model.next_turn import Fidelity, NextTurn
 from fairtrial.model.session import SessionEvent, Usage
@@ -22,8 +23,6 @@ from fairtrial.sessions.requests.rebuilding import Means, next_turns
 _CHARACTERS_A_TOKEN = 4
 _SHORT_ID = 12
 """Characters of a session's id that name it, as lists of sessions show it."""
-DECISION = "decision"
-"""The key of a case's metadata that holds the decision point."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from fairtrial.model.json import Json
 from fairtrial.model.session import MAIN
+
+DECISION: Final = "decision"
+"""The key of a case's metadata that holds the decision point that the case was made of."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -20,6 +21,7 @@ from fairtrial.ports import Prices, Provider, Surroundings
 from fairtrial.providers.cli_folders import PREFIX
 from fairtrial.providers.login import CLAUDE, CODEX
 from fairtrial.providers.registry import build_provider, provider_spec
+from fairtrial.testing.model_server import ScriptedAnswer
 from fairtrial.workspaces.host.client import HostWorkspace
 
 T = TypeVar("T")
@@ -123,3 +125,19 @@ class Lab:
 def question(text: str = "Say hello.", url: str | None = None, **more: object) -> ModelCall:
     """Return a call of one turn."""
     return ModelCall((Message("user", text),), base_url=url, **more)  # type: ignore[arg-type]
+
+
+def spent_limit(kind: str, lifted: int) -> ScriptedAnswer:
+    """Return how a service says that a usage limit is spent, and when it is lifted."""
+    if kind == "claude-code":
+        return ScriptedAnswer(
+            status=429,
+            headers={
+                "anthropic-ratelimit-unified-status": "rejected",
+                "anthropic-ratelimit-unified-reset": str(lifted),
+                "anthropic-ratelimit-unified-representative-claim": "five_hour",
+            },
+        )
+    spent = {"type": "usage_limit_reached", "message": "x", "plan_type": "plus"}
+    error = {"error": {**spent, "resets_at": lifted}}
+    return ScriptedAnswer(status=429, body=json.dumps(error).encode())

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.providers.subscription.lab import PROGRAMS, Lab, needs_agents, question
+from tests.providers.subscription.lab import PROGRAMS, Lab, needs_agents, question, spent_limit
 
 from fairtrial.model.call import Message, ModelCall, StopReason, ToolUse
 from fairtrial.model.errors import InfraError, ProviderError, TrialProblem
@@ -214,20 +214,7 @@ def test_a_spent_usage_limit_ends_it_at_once_and_says_when_it_is_lifted(
     lab: Lab, kind: str
 ) -> None:
     lifted = int(time.time()) + 5000
-    spent = {"type": "usage_limit_reached", "message": "x", "plan_type": "plus"}
-    answer = {
-        "claude-code": ScriptedAnswer(
-            status=429,
-            headers={
-                "anthropic-ratelimit-unified-status": "rejected",
-                "anthropic-ratelimit-unified-reset": str(lifted),
-                "anthropic-ratelimit-unified-representative-claim": "five_hour",
-            },
-        ),
-        "codex": ScriptedAnswer(
-            status=429, body=json.dumps({"error": {**spent, "resets_at": lifted}}).encode()
-        ),
-    }[kind]
+    answer = spent_limit(kind, lifted)
     lab.log_in(kind, subscription_login(kind))
     with ModelServer([answer]) as server:
         trouble = lab.refused(lab.provider(kind), question(url=url(kind, server)))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.providers.subscription.lab import PROGRAMS, Lab, needs_agents
+from tests.providers.subscription.lab import PROGRAMS, Lab, needs_agents, spent_limit
 from tests.providers.subscription.test_real_clis import (
     fake_login,
     subscription_login,
@@ -311,20 +311,7 @@ def test_trouble_of_the_world(lab: Lab, kind: str, status: int, expected: str) -
 @both
 def test_a_spent_usage_limit_is_told_as_one(lab: Lab, kind: str) -> None:
     lifted = int(time.time()) + 5000
-    spent = {"type": "usage_limit_reached", "message": "x", "plan_type": "plus"}
-    answer = {
-        "claude-code": ScriptedAnswer(
-            status=429,
-            headers={
-                "anthropic-ratelimit-unified-status": "rejected",
-                "anthropic-ratelimit-unified-reset": str(lifted),
-                "anthropic-ratelimit-unified-representative-claim": "five_hour",
-            },
-        ),
-        "codex": ScriptedAnswer(
-            status=429, body=json.dumps({"error": {**spent, "resets_at": lifted}}).encode()
-        ),
-    }[kind]
+    answer = spent_limit(kind, lifted)
     lab.log_in(kind, subscription_login(kind))
     trouble, _ = sent_logged_in(lab, kind, recorded(kind), [answer])
     assert isinstance(trouble, InfraError)

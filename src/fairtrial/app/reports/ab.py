@@ -14,6 +14,7 @@ from fairtrial.app.reports.facts import rate_json
 from fairtrial.app.reports.informing import Informing
 from fairtrial.model.case import Case
 from fairtrial.model.comparison import Change
+from fairtrial.model.decision_point import DECISION
 from fairtrial.model.errors import ExitCode
 from fairtrial.model.experiment import AB_ARMS, Status
 from fairtrial.model.json import Json
@@ -245,7 +246,7 @@ def _cost(trials: Iterable[Trial]) -> float | None:
 
 
 def _decision(case: Case) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = case.metadata["decision"]
+    found: Mapping[str, Any] = case.metadata[DECISION]
     return found
 
 

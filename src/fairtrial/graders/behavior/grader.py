@@ -14,6 +14,7 @@ from fairtrial.graders.behavior.moment import Moment, moment_of
 from fairtrial.graders.behavior.ruling import RULES, Rule, Ruling
 from fairtrial.graders.judge import grader as judging
 from fairtrial.graders.judge.prompt import VERSION as QUESTION_VERSION
+from fairtrial.model.decision_point import DECISION
 from fairtrial.model.errors import GraderError, UsageError
 from fairtrial.model.grader import Grade, GraderSpec, Subject
 from fairtrial.model.json import Json
@@ -24,7 +25,6 @@ DEFAULT_THRESHOLD: Final = 1.0
 _RULES_VERSION: Final = 0
 """Grows with every change to the rules and to what is asked here."""
 VERSION: Final = _RULES_VERSION + QUESTION_VERSION
-DECISION: Final = "decision"
 _CHOICES: Final = ("good", "bad")
 _ASKED: Final = """\
 The input is the end of a session of a coding agent, and the output is its next turn. The calls in \

@@ -11,6 +11,7 @@ from fairtrial.app.reports.experiment_page import RowView
 from fairtrial.http.web.experiment_words import Chip
 from fairtrial.http.web.words import TURN, text_of
 from fairtrial.model.case import Case
+from fairtrial.model.decision_point import DECISION
 from fairtrial.model.json import Json
 from fairtrial.model.row import RowGlance
 from fairtrial.model.trial import Trial
@@ -155,7 +156,7 @@ def panel_of(view: RowView, case: Case | None, trials: Sequence[Trial], *, remov
 
 def moment_of(case: Case) -> str | None:
     """Return what an agent did at the decision point of a case; None when it has none."""
-    decision = case.metadata.get("decision")
+    decision = case.metadata.get(DECISION)
     if not isinstance(decision, Mapping) or not isinstance(decision.get("bad"), bool):
         return None
     ended = "went wrong" if decision["bad"] else "went right"

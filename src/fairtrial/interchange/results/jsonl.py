@@ -9,11 +9,11 @@ from typing import Final
 import msgspec
 
 from fairtrial.interchange.results import own_export
-from fairtrial.interchange.results.contract import Asked, FoundRun, FoundTrial, Notes, Probe
+from fairtrial.interchange.results.contract import Asked, Notes, Probe
 from fairtrial.interchange.results.files import document, head_of, lines
 from fairtrial.interchange.results.json_values import Unreadable, value_of
-from fairtrial.interchange.results.plain_rows import RowTaker
-from fairtrial.interchange.results.roles import Roles, hold_results
+from fairtrial.interchange.results.plain_rows import PlainRows
+from fairtrial.interchange.results.roles import hold_results
 from fairtrial.model.json import Json
 
 TOOL: Final = "jsonl"
@@ -25,25 +25,8 @@ def recognises(probe: Probe, asked: Asked) -> bool:
     return bool(names) and (own_export.is_own(names) or hold_results(names, asked.columns))
 
 
-class JsonRows:
+class JsonRows(PlainRows):
     """The rows of a file. See `Reading`."""
-
-    def __init__(self, path: Path, asked: Asked, notes: Notes) -> None:
-        self._path = path
-        self._notes = notes
-        self._take = RowTaker(Roles(asked.columns), notes)
-
-    def trials(self) -> Iterator[FoundTrial]:
-        """See `Reading.trials`."""
-        for where, row in self._rows():
-            if own_export.is_own(set(row)):
-                yield own_export.trial_of(row)
-            elif (found := self._take.take(row, where)) is not None:
-                yield found
-
-    def run(self) -> FoundRun:
-        """See `Reading.run`."""
-        return FoundRun()
 
     def _rows(self) -> Iterator[tuple[str, dict[str, Json]]]:
         if head_of(self._path, 4096).lstrip()[:1] == b"[":

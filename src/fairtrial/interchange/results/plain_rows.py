@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
+from fairtrial.interchange.results import own_export
 from fairtrial.interchange.results.amounts import (
     amount,
     cause_of,
@@ -17,7 +20,15 @@ from fairtrial.interchange.results.amounts import (
     truth,
     word,
 )
-from fairtrial.interchange.results.contract import Cause, FoundScore, FoundTrial, Notes, Trouble
+from fairtrial.interchange.results.contract import (
+    Asked,
+    Cause,
+    FoundRun,
+    FoundScore,
+    FoundTrial,
+    Notes,
+    Trouble,
+)
 from fairtrial.interchange.results.roles import Roles
 from fairtrial.model.case import DEFAULT_CONDITION
 from fairtrial.model.json import Json
@@ -137,6 +148,32 @@ class RowTaker:
         if len(found) < len(given):
             self._notes.add("metrics that are no number", where, n=len(given) - len(found))
         return found
+
+
+class PlainRows(ABC):
+    """The plain rows of a file. See `Reading`."""
+
+    def __init__(self, path: Path, asked: Asked, notes: Notes) -> None:
+        self._path = path
+        self._notes = notes
+        self._roles = Roles(asked.columns)
+        self._take = RowTaker(self._roles, notes)
+
+    @abstractmethod
+    def _rows(self) -> Iterator[tuple[str, dict[str, Json]]]:
+        """Yield each row, and where it stands."""
+
+    def trials(self) -> Iterator[FoundTrial]:
+        """See `Reading.trials`."""
+        for where, row in self._rows():
+            if own_export.is_own(set(row)):
+                yield own_export.trial_of(row)
+            elif (found := self._take.take(row, where)) is not None:
+                yield found
+
+    def run(self) -> FoundRun:
+        """See `Reading.run`."""
+        return FoundRun()
 
 
 def _id(value: Json) -> str | None:

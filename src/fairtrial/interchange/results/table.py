@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from fairtrial.interchange.results import own_export
-from fairtrial.interchange.results.contract import Asked, FoundRun, FoundTrial, Notes, Probe
+from fairtrial.interchange.results.contract import Asked, Notes, Probe
 from fairtrial.interchange.results.files import text_lines
 from fairtrial.interchange.results.json_values import Unreadable, value_of
-from fairtrial.interchange.results.plain_rows import RowTaker
-from fairtrial.interchange.results.roles import Roles, hold_results
+from fairtrial.interchange.results.plain_rows import PlainRows
+from fairtrial.interchange.results.roles import hold_results
 from fairtrial.model.errors import UsageError
 from fairtrial.model.json import Json
 
@@ -47,26 +47,8 @@ def _separator(text: str) -> str:
     return max(_SEPARATORS, key=line.count)
 
 
-class TableRows:
+class TableRows(PlainRows):
     """The rows of a table. See `Reading`."""
-
-    def __init__(self, path: Path, asked: Asked, notes: Notes) -> None:
-        self._path = path
-        self._notes = notes
-        self._roles = Roles(asked.columns)
-        self._take = RowTaker(self._roles, notes)
-
-    def trials(self) -> Iterator[FoundTrial]:
-        """See `Reading.trials`."""
-        for where, row in self._rows():
-            if own_export.is_own(set(row)):
-                yield own_export.trial_of(row)
-            elif (found := self._take.take(row, where)) is not None:
-                yield found
-
-    def run(self) -> FoundRun:
-        """See `Reading.run`."""
-        return FoundRun()
 
     def _rows(self) -> Iterator[tuple[str, dict[str, Json]]]:
         # The limit guards programs that do not expect long fields; this one does.

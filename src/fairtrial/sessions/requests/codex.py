@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from fairtrial.model.call import Api, WireCall
-from fairtrial.sessions.requests.tools import CODEX_TOOLS
+from fairtrial.sessions.requests.tools import CODEX_TOOLS, as_function
 
 KINDS: Final = frozenset({"session_meta", "response_item", "compacted", "turn_context"})
 """Types of the records that requests are made of."""
@@ -119,14 +119,8 @@ def _tools(items: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
         if called.get(name) == "custom_tool_call":
             yield {"type": "custom", "name": name, "description": "", "format": {"type": "text"}}
             continue
-        tool = known.get(name, {"description": "", "input_schema": {"type": "object"}})
-        yield {
-            "type": "function",
-            "name": name,
-            "description": tool["description"],
-            "parameters": tool["input_schema"],
-            "strict": False,
-        }
+        usual = {"name": name, "description": "", "input_schema": {"type": "object"}}
+        yield as_function(known.get(name, usual))
     if "apply_patch" not in called:
         yield {"type": "custom", "name": "apply_patch", "description": "Edits files by a patch."}
 

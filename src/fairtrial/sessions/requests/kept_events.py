@@ -10,7 +10,13 @@ from fairtrial.model.call import Api, WireCall
 from fairtrial.model.session import Call, Compaction, Prompt, Result, Said, SessionEvent
 from fairtrial.sessions.requests.claude_code import MAX_TOKENS
 from fairtrial.sessions.requests.conversation import sendable
-from fairtrial.sessions.requests.tools import CLAUDE_TOOLS, CODEX_TOOLS, STAND_IN, with_those_called
+from fairtrial.sessions.requests.tools import (
+    CLAUDE_TOOLS,
+    CODEX_TOOLS,
+    STAND_IN,
+    as_function,
+    with_those_called,
+)
 
 
 def next_request(events: Sequence[SessionEvent], cwd: str, model: str, api: Api) -> WireCall:
@@ -30,16 +36,7 @@ def next_request(events: Sequence[SessionEvent], cwd: str, model: str, api: Api)
             "model": model,
             "instructions": system,
             "input": [item for message in messages for item in _items(message)],
-            "tools": [
-                {
-                    "type": "function",
-                    "name": tool["name"],
-                    "description": tool["description"],
-                    "parameters": tool["input_schema"],
-                    "strict": False,
-                }
-                for tool in tools
-            ],
+            "tools": [as_function(tool) for tool in tools],
             "tool_choice": "auto",
             "store": False,
         }

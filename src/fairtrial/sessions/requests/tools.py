@@ -46,6 +46,17 @@ CODEX_TOOLS: Final[Sequence[Mapping[str, Any]]] = (
 """The tools of Codex that work on a repository; each model of it has one of the first two."""
 
 
+def as_function(tool: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a tool of the Messages API's form in that of the Responses API."""
+    return {
+        "type": "function",
+        "name": tool["name"],
+        "description": tool["description"],
+        "parameters": tool["input_schema"],
+        "strict": False,
+    }
+
+
 def with_those_called(
     tools: Sequence[Mapping[str, Any]], messages: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
